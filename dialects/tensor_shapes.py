@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes of tensor operations, and nothing else.
+
+Each function takes shapes (tuples of extents) and parameters, and returns the result's shape or raises `ShapeError` with a
+sentence that names what is wrong. The verifier, the constructors and the readers share them; nothing here imports xDSL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+Shape = tuple[int, ...]
+
+
+class ShapeError(ValueError):
+    """The operand shapes or the parameters of an operation do not fit together."""
+
+
+def show(shape: Sequence[int]) -> str:
+    """A shape the way MLIR writes it: `4x8`; `scalar` for rank 0."""
+    return "x".join(str(extent) for extent in shape) if shape else "scalar"
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def _check_axis(axis: int, rank: int, what: str = "axis") -> None:
+    if not 0 <= axis < rank:
+        raise ShapeError(f"{what} {axis} is out of range for rank {rank}")
+
+
+def broadcast_pair(lhs: Shape, rhs: Shape) -> Shape:
+    """Numpy's rule: aligned at the last axis, extents are equal or one of them is 1."""
+    rank = max(len(lhs), len(rhs))
+    left = (1,) * (rank - len(lhs)) + lhs
+    right = (1,) * (rank - len(rhs)) + rhs
+    result: list[int] = []
+    for axis, (a, b) in enumerate(zip(left, right, strict=True)):
+        if a != b and 1 not in (a, b):
+            raise ShapeError(
+                f"cannot broadcast {show(lhs)} with {show(rhs)}: extents {a} and {b} differ on axis {axis - rank}"
+            )
+        result.append(b if a == 1 else a)
+    return tuple(result)
+
+
+def matmul(lhs: Shape, rhs: Shape, transpose_a: bool = False, transpose_b: bool = False) -> Shape:
+    """`[.., m, k] x [.., k, n] -> [.., m, n]`; a transposed operand has its last two axes swapped in storage."""
+    if len(lhs) < 2 or len(rhs) < 2:
+        raise ShapeError(f"matmul needs operands of rank 2 or more, found {show(lhs)} and {show(rhs)}")
+    if lhs[:-2] != rhs[:-2]:
+        raise ShapeError(
+            f"matmul needs equal leading (batch) dimensions, found {show(lhs[:-2])} and {show(rhs[:-2])}"
+        )
+    m, k = (lhs[-1], lhs[-2]) if transpose_a else (lhs[-2], lhs[-1])
+    k_right, n = (rhs[-1], rhs[-2]) if transpose_b else (rhs[-2], rhs[-1])
+    if k != k_right:
+        raise ShapeError(
+            f"matmul contracts {k} (of {show(lhs)}{', transposed' if transpose_a else ''}) "
+            f"with {k_right} (of {show(rhs)}{', transposed' if transpose_b else ''})"
+        )
+    return (*lhs[:-2], m, n)
+
+
+def reduce(shape: Shape, axes: Sequence[int], keep_dims: bool = False) -> Shape:
+    """The shape without `axes`, or with 1 in their place."""
+    for axis in axes:
+        _check_axis(axis, len(shape), "reduced axis")
+    if list(axes) != sorted(set(axes)):
+        raise ShapeError(f"reduced axes must be ascending and distinct, found {list(axes)}")
+    if keep_dims:
+        return tuple(1 if axis in axes else extent for axis, extent in enumerate(shape))
+    return tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
+
+
+def normalized(shape: Shape, vectors: Sequence[tuple[str, Shape]] = ()) -> Shape:
+    """Row-wise operations over the last axis; `vectors` (gamma, beta) must have its extent."""
+    if not shape:
+        raise ShapeError("a row-wise operation needs a tensor of rank 1 or more, found a scalar")
+    for name, vector in vectors:
+        if vector != shape[-1:]:
+            raise ShapeError(f"{name} must have shape {shape[-1]}, the last axis of {show(shape)}, found {show(vector)}")
+    return shape
+
+
+def attention(query: Shape, key: Shape, value: Shape) -> Shape:
+    """`q[.., tq, d], k[.., tk, d], v[.., tk, dv] -> [.., tq, dv]`."""
+    if min(len(query), len(key), len(value)) < 2:
+        raise ShapeError(
+            f"attention needs operands of rank 2 or more, found {show(query)}, {show(key)} and {show(value)}"
+        )
+    if not query[:-2] == key[:-2] == value[:-2]:
+        raise ShapeError(
+            "attention needs equal leading (batch, head) dimensions, found "
+            f"{show(query[:-2])}, {show(key[:-2])} and {show(value[:-2])}"
+        )
+    if query[-1] != key[-1]:
+        raise ShapeError(f"query and key differ in their last axis: {query[-1]} and {key[-1]}")
+    if key[-2] != value[-2]:
+        raise ShapeError(f"key and value differ in their number of rows: {key[-2]} and {value[-2]}")
+    return (*query[:-1], value[-1])
+
+
+def transpose(shape: Shape, permutation: Sequence[int]) -> Shape:
+    """Result axis i is operand axis `permutation[i]`."""
+    if sorted(permutation) != list(range(len(shape))):
+        raise ShapeError(f"{list(permutation)} is not a permutation of the axes of {show(shape)} (rank {len(shape)})")
+    return tuple(shape[axis] for axis in permutation)
+
+
+def reshape(shape: Shape, result: Shape) -> Shape:
+    """The result's shape, if it has as many elements."""
+    if prod(shape) != prod(result):
+        raise ShapeError(
+            f"reshape of {show(shape)} ({_plural(prod(shape), 'element')}) to {show(result)} "
+            f"({_plural(prod(result), 'element')})"
+        )
+    return result
+
+
+def slice_(shape: Shape, offsets: Sequence[int], sizes: Sequence[int]) -> Shape:
+    """The box at `offsets` of `sizes`; it must lie inside."""
+    if not len(offsets) == len(sizes) == len(shape):
+        raise ShapeError(
+            f"slice of {show(shape)} needs {_plural(len(shape), 'offset')} and sizes, "
+            f"found {len(offsets)} and {len(sizes)}"
+        )
+    for axis, (extent, offset, size) in enumerate(zip(shape, offsets, sizes, strict=True)):
+        if offset < 0 or size < 0 or offset + size > extent:
+            raise ShapeError(
+                f"slice takes [{offset}, {offset + size}) of axis {axis}, which has extent {extent}"
+            )
+    return tuple(sizes)
+
+
+def concat(shapes: Sequence[Shape], axis: int) -> Shape:
+    """All extents but that of `axis` must agree."""
+    if not shapes:
+        raise ShapeError("concat needs at least one operand")
+    first = shapes[0]
+    _check_axis(axis, len(first), "concat axis")
+    for number, shape in enumerate(shapes):
+        if len(shape) != len(first) or shape[:axis] + shape[axis + 1 :] != first[:axis] + first[axis + 1 :]:
+            raise ShapeError(
+                f"concat along axis {axis}: operand {number} is {show(shape)}, which does not match {show(first)}"
+            )
+    return (*first[:axis], sum(shape[axis] for shape in shapes), *first[axis + 1 :])
+
+
+def pad(shape: Shape, low: Sequence[int], high: Sequence[int]) -> Shape:
+    """`low` elements before and `high` after, per axis, none negative (that would be a slice)."""
+    if not len(low) == len(high) == len(shape):
+        raise ShapeError(
+            f"pad of {show(shape)} needs {len(shape)} low and high counts, found {len(low)} and {len(high)}"
+        )
+    for axis, count in enumerate((*low, *high)):
+        if count < 0:
+            raise ShapeError(f"pad by {count} on axis {axis % len(shape)}: use slice to remove elements")
+    return tuple(a + extent + b for extent, a, b in zip(shape, low, high, strict=True))
+
+
+def broadcast(shape: Shape, dimensions: Sequence[int], result: Shape) -> Shape:
+    """Operand axis i becomes result axis `dimensions[i]`; its extent is equal or 1. Returns the result's shape."""
+    if len(dimensions) != len(shape):
+        raise ShapeError(f"broadcast of {show(shape)} needs {len(shape)} dimensions, found {len(dimensions)}")
+    if list(dimensions) != sorted(set(dimensions)):
+        raise ShapeError(f"broadcast dimensions must be ascending and distinct, found {list(dimensions)}")
+    for axis, (extent, dimension) in enumerate(zip(shape, dimensions, strict=True)):
+        _check_axis(dimension, len(result), "broadcast dimension")
+        if extent not in (1, result[dimension]):
+            raise ShapeError(
+                f"axis {axis} of {show(shape)} has extent {extent}, "
+                f"which cannot be broadcast to axis {dimension} of {show(result)}"
+            )
+    return result
+
+
+def gather(table: Shape, indices: Shape, axis: int) -> Shape:
+    """`axis` of the table is replaced by the axes of the indices."""
+    _check_axis(axis, len(table), "gather axis")
+    return (*table[:axis], *indices, *table[axis + 1 :])
