@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a tool's command line fixes for every pass of a run.
+
+A pass reads `current()` for the default of an option that its own specification does not give. The value is frozen and lives in
+a context variable: two compilations in one process (threads, tests) do not see each other's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Defaults for passes. Every field may be None: not given."""
+
+    machine: str | None = None
+    """Name of a machine (`c600`) or path to a machine file."""
+    plan_path: Path | None = None
+    """Plan file that forces choices of the planner."""
+    sidecar_dir: Path | None = None
+    """Folder for tables that are too large to print inline."""
+    inputs_path: Path | None = None
+    """Values of the program's inputs (`.safetensors`)."""
+
+
+_current: ContextVar[Settings] = ContextVar("tilewright_settings", default=Settings())  # noqa: B039 (frozen)
+
+
+def current() -> Settings:
+    """The settings in force."""
+    return _current.get()
+
+
+@contextmanager
+def use(settings: Settings) -> Iterator[Settings]:
+    """Put `settings` in force for the block."""
+    token = _current.set(settings)
+    try:
+        yield settings
+    finally:
+        _current.reset(token)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What every command-line tool shares: a context with all dialects, modules read with locations, errors as diagnostics, exit status.
+
+Exit status: 0 good; 1 something the user wrote is wrong, does not fit, or failed a check; 2 unknown flags; 70 internal error, with a
+file that reproduces it.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilewright.tools.driver.errors import InvalidIR
+from tilewright.tools.driver.parsing import decode, parse_source
+from tilewright.tools.driver.render import diagnose, format_diagnostic
+from tilewright.tools.driver.sources import Source, Sources
+from tilewright.tools.driver.verify import verify_module
+from xdsl.context import Context
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
+
+from tilewright.diagnostics import TileError
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+EXIT_GOOD = 0
+EXIT_USER_ERROR = 1
+EXIT_USAGE = 2
+EXIT_INTERNAL = 70
+
+_sources: ContextVar[Sources | None] = ContextVar("tilewright_sources", default=None)
+
+
+def current_sources() -> Sources:
+    """The texts of the running tool (a fresh, empty set outside of `run_tool`)."""
+    sources = _sources.get()
+    if sources is None:
+        sources = Sources()
+        _sources.set(sources)
+    return sources
+
+
+def make_context(*, allow_unregistered: bool = False) -> Context:
+    """A context with every dialect of the environment registered; each is imported at its first use."""
+    from xdsl.universe import Universe
+
+    context = Context(allow_unregistered=allow_unregistered)
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        context.register_dialect(name, factory)
+    return context
+
+
+def load_module(path: str | os.PathLike[str], context: Context | None = None, *, verify: bool = True) -> ModuleOp:
+    """
+    Read, parse and verify a file of textual IR. Ops without a location get `file:line:col` of their name.
+
+    Raises `TileError`, `ParseError` or `OSError`, which `run_tool` prints.
+    """
+    name = os.fspath(path)
+    source = Source(name, decode(Path(name).read_bytes(), name))
+    module = parse_source(context if context is not None else make_context(), source, current_sources())
+    if verify:
+        verify_module(module)
+    return module
+
+
+def run_tool(name: str, tool: Callable[[Sequence[str]], int | None], argv: Sequence[str] | None = None) -> int:
+    """Run a tool's body and turn whatever it raises into text on stderr and an exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    sources = Sources()
+    token = _sources.set(sources)
+    _tune_garbage_collector()
+    try:
+        return tool(arguments) or EXIT_GOOD
+    except InvalidIR as error:
+        _report(error, name, sources)
+        if error.culprit is None:
+            return EXIT_USER_ERROR
+        _write_reproducer(name, arguments, error, sources)
+        return EXIT_INTERNAL
+    except (TileError, ParseError, ArgSpecParseError, DiagnosticException) as error:
+        _report(error, name, sources)
+        return EXIT_USER_ERROR
+    except BrokenPipeError:
+        # Whoever read our output has left (`| head`); point stdout elsewhere so that the interpreter's last flush is quiet.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_USER_ERROR
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted", file=sys.stderr)
+        return 130
+    except OSError as error:
+        _report(error, name, sources)
+        return EXIT_USER_ERROR
+    except SystemExit as stop:
+        # argparse: 0 for --help and --version, 2 for flags it does not know
+        if isinstance(stop.code, str):
+            print(stop.code, file=sys.stderr)
+            return EXIT_USER_ERROR
+        return int(stop.code or 0)
+    except Exception as error:
+        print(f"{name}: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        _write_reproducer(name, arguments, error, sources)
+        return EXIT_INTERNAL
+    finally:
+        _sources.reset(token)
+
+
+def _tune_garbage_collector() -> None:
+    """IR is full of cycles that live until the end: collecting them over and over doubles the time of building and cloning."""
+    gc.freeze()
+    gc.set_threshold(200_000, 20, 20)
+
+
+def _report(error: BaseException, name: str, sources: Sources) -> None:
+    sys.stdout.flush()
+    sys.stderr.write(format_diagnostic(diagnose(error, sources), name, sources))
+
+
+def _write_reproducer(name: str, arguments: Sequence[str], error: BaseException, sources: Sources) -> None:
+    """Everything that was read, the command line and the traceback, in one file that the tool reads back."""
+    import tempfile
+    import traceback
+
+    from tilewright.version import __version__
+
+    trace = "".join(traceback.format_exception(error))
+    header = [f"{name} {__version__}: internal error", f"command: {name} {shlex.join(arguments)}", *trace.splitlines()]
+    text = "".join(f"// {line}\n" for line in header)
+    for source in sources.all():
+        comment = source.name.startswith("<") and source.name != "<stdin>"
+        body = "".join(f"// {line}\n" for line in source.text.splitlines()) if comment else source.text
+        text += f"// ---- {source.name}\n{body}" + ("" if body.endswith("\n") else "\n")
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    path = Path(tempfile.gettempdir()) / f"{name}-{digest}.reproducer.mlir"
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as problem:
+        print(f"note: no reproducer could be written to {path}: {problem.strerror}", file=sys.stderr)
+        traceback.print_exception(error)
+        return
+    print(f"note: this is a fault of {name}, not of its input; please report it with {path}", file=sys.stderr)
