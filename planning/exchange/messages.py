@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an exchange phase has to deliver, and its normal form: as few sends as possible, each to a set of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.diagnostics import TileError
+
+Ints = npt.NDArray[np.int64]
+
+
+class ExchangeError(TileError):
+    """Messages that cannot be exchanged as given: sizes, alignment, tiles or addresses."""
+
+
+@dataclass(frozen=True, eq=False)
+class Messages:
+    """Spans of bytes from buffers of source tiles to buffers of destination tiles; all arrays int64 (messages,).
+
+    Offsets and sizes are in bytes and multiples of 4. Messages of equal source tile, buffer, offset and size are one multicast. Buffers
+    are numbers; their addresses, equal on all tiles, come later.
+    """
+
+    src_tile: Ints
+    src_buffer: Ints
+    src_offset: Ints
+    dst_tile: Ints
+    dst_buffer: Ints
+    dst_offset: Ints
+    nbytes: Ints
+
+    def __post_init__(self) -> None:
+        size = len(self.src_tile)
+        for field in fields(self):
+            array = np.ascontiguousarray(getattr(self, field.name), np.int64)
+            if array.shape != (size,):
+                raise ExchangeError(f"messages: {field.name} has shape {array.shape}, expected ({size},)")
+            object.__setattr__(self, field.name, array)
+
+    def __len__(self) -> int:
+        return len(self.src_tile)
+
+    @staticmethod
+    def concatenate(parts: Sequence[Messages]) -> Messages:
+        """All messages of several sets in one phase."""
+        empty = np.empty(0, np.int64)
+        return Messages(
+            *(np.concatenate([empty, *(getattr(part, field.name) for part in parts)]) for field in fields(Messages))
+        )
+
+    def validate(self, tiles: int) -> None:
+        """Raise ExchangeError for the first message that is not whole words or names a tile the machine has not."""
+        bad = (self.src_offset | self.dst_offset | self.nbytes) & 3 != 0
+        bad |= (self.src_offset < 0) | (self.dst_offset < 0) | (self.nbytes < 0)
+        if bad.any():
+            i = int(np.argmax(bad))
+            raise ExchangeError(
+                f"message {i} is not whole words: {self.nbytes[i]} bytes from offset {self.src_offset[i]} on tile "
+                f"{self.src_tile[i]} to offset {self.dst_offset[i]} on tile {self.dst_tile[i]}",
+                hint="the exchange moves 4-byte words at 4-byte addresses; rearrange finer pieces locally first",
+            )
+        bad = (self.src_tile < 0) | (self.src_tile >= tiles) | (self.dst_tile < 0) | (self.dst_tile >= tiles)
+        if bad.any():
+            i = int(np.argmax(bad))
+            raise ExchangeError(
+                f"message {i} goes from tile {self.src_tile[i]} to tile {self.dst_tile[i]}; the machine has {tiles}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Sends:
+    """Multicasts: arrays over sends, and in CSR form (`first`, `count`) over their destinations (dst_*).
+
+    `cls` numbers the receiver set: the tile itself for a single receiver, from `tiles` on for larger sets. Destinations of a send are in
+    ascending tile order, each tile once.
+    """
+
+    tile: Ints
+    buffer: Ints
+    offset: Ints
+    words: Ints
+    cls: Ints
+    first: Ints
+    count: Ints
+    dst_tile: Ints
+    dst_buffer: Ints
+    dst_offset: Ints
+
+    def __len__(self) -> int:
+        return len(self.tile)
+
+
+def _starts(changed: npt.NDArray[np.bool_]) -> Ints:
+    """Indices at which a run starts; `changed` (n - 1,) compares neighbours."""
+    return np.flatnonzero(np.concatenate([[True], changed]))
+
+
+def _members(first: Ints, count: Ints) -> Ints:
+    """Concatenated index ranges [first, first + count)."""
+    total = int(count.sum())
+    shift = np.repeat(first - np.concatenate([[0], np.cumsum(count)[:-1]]), count)
+    return np.arange(total, dtype=np.int64) + shift
+
+
+def gather_sends(messages: Messages, tiles: int, max_words: int) -> Sends:
+    """Group messages to multicasts, merge those that continue each other at the source and at every destination, and cut
+    what is longer than `max_words`."""
+    messages.validate(tiles)
+    keep = np.flatnonzero(messages.nbytes)
+    src_tile, src_buffer, src_offset, dst_tile, dst_buffer, dst_offset, nbytes = (
+        getattr(messages, field.name)[keep] for field in fields(Messages)
+    )
+    size = len(keep)
+    empty = np.empty(0, np.int64)
+    if size == 0:
+        return Sends(*([empty] * 10))
+
+    def changes(*keys: Ints) -> npt.NDArray[np.bool_]:
+        out = np.zeros(size - 1, bool)
+        for key in keys:
+            out |= key[1:] != key[:-1]
+        return out
+
+    # The same words wanted twice on one tile need two sends: a receiver writes a word once. `copy` counts the copies.
+    source = (nbytes, src_offset, src_buffer, src_tile)
+    order = np.lexsort((dst_offset, dst_buffer, dst_tile, *source))
+    runs = _starts(changes(*(key[order] for key in (dst_tile, *source))))
+    copy = np.arange(size, dtype=np.int64) - np.repeat(runs, np.diff(np.append(runs, size)))
+    if copy.any():
+        order = order[np.lexsort((dst_tile[order], copy, *(key[order] for key in source)))]
+        # After the sort the copy number is recounted in the new order by the group boundaries below.
+        runs = _starts(changes(*(key[order] for key in source)) | (np.diff(dst_tile[order]) <= 0))
+    else:
+        runs = _starts(changes(*(key[order] for key in source)))
+    first, count = runs, np.diff(np.append(runs, size))
+    dst = dst_tile[order]
+
+    cls = dst[first].copy()
+    many = np.flatnonzero(count > 1)
+    if len(many):
+        numbers: dict[bytes, int] = {}
+        narrow = dst.astype(np.int32)
+        cls[many] = [
+            numbers.setdefault(narrow[a : a + n].tobytes(), tiles + len(numbers))
+            for a, n in zip(first[many].tolist(), count[many].tolist(), strict=True)
+        ]
+
+    # Neighbours in this order continue each other when source and every destination do.
+    head = order[first]
+    again = np.lexsort((src_offset[head], cls, src_buffer[head], src_tile[head]))
+    first, count, cls = first[again], count[again], cls[again]
+    order = order[_members(first, count)]
+    first = np.concatenate([[0], np.cumsum(count)[:-1]])
+    head = order[first]
+    joins = np.zeros(len(first), bool)
+    joins[1:] = (
+        (src_tile[head[1:]] == src_tile[head[:-1]])
+        & (src_buffer[head[1:]] == src_buffer[head[:-1]])
+        & (cls[1:] == cls[:-1])
+        & (src_offset[head[:-1]] + nbytes[head[:-1]] == src_offset[head[1:]])
+    )
+    before = np.arange(size) - np.repeat(count, count)
+    before[: count[0]] = 0
+    previous = order[np.maximum(before, 0)]
+    fits = (dst_buffer[order] == dst_buffer[previous]) & (
+        dst_offset[order] == dst_offset[previous] + nbytes[previous]
+    )
+    joins &= np.logical_and.reduceat(fits, first)
+    starts = np.flatnonzero(~joins)
+    words = np.add.reduceat(nbytes[head], starts) // 4
+    first, count, cls, head = first[starts], count[starts], cls[starts], head[starts]
+
+    # Cut evenly, so that the last piece is not a stub.
+    pieces = -(-words // max_words)
+    owner = np.repeat(np.arange(len(words)), pieces)
+    part = np.arange(len(owner)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    each = -(-words // pieces)
+    begin = part * each[owner]
+    words = np.minimum(words[owner] - begin, each[owner])
+    first, count, cls, head = first[owner], count[owner], cls[owner], head[owner]
+    members = order[_members(first, count)]
+    return Sends(
+        tile=src_tile[head],
+        buffer=src_buffer[head],
+        offset=src_offset[head] + 4 * begin,
+        words=words,
+        cls=cls,
+        first=np.cumsum(count) - count,
+        count=count,
+        dst_tile=dst_tile[members],
+        dst_buffer=dst_buffer[members],
+        dst_offset=dst_offset[members] + np.repeat(4 * begin, count),
+    )
