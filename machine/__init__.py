@@ -1,1 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
+"""The machine: its description (TOML), the positional latency of its fabric, and the registry of its kernels."""
+
+from tilewright.machine.description import (
+    Exchange,
+    Machine,
+    MachineError,
+    Region,
+    Reservation,
+    Topology,
+    load,
+    names,
+)
+
+__all__ = ["Exchange", "Machine", "MachineError", "Region", "Reservation", "Topology", "load", "names"]
