@@ -2,8 +2,9 @@
 """
 The base of every error that a user can cause.
 
-Each layer subclasses `TileError` once; the tools turn it into a diagnostic (`file:line:col: error: ...`, source line, caret,
-notes, hint) at their edge. Nothing here imports xDSL, so the planning libraries can raise it too.
+Each layer subclasses `TileError` once; the tools turn it into a diagnostic (`file:line:col: error: ...`,
+source line, caret, notes, hint) at their edge. Nothing here imports xDSL, so the planning libraries can raise
+it too.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ class TileError(Exception):
     """
     Something the user wrote is wrong, does not fit, or failed a check.
 
-    `location` is whatever the raising layer knows: an xDSL location attribute, text such as "model.mlir:3:5", or None.
-    `notes` are further lines (what was needed, what was there), `hint` says what to do about it.
+    `location` is whatever the raising layer knows: an xDSL location attribute, text such as "model.mlir:3:5",
+    or None. `notes` are further lines (what was needed, what was there), `hint` says what to do about it.
     """
 
     def __init__(

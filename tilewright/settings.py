@@ -2,8 +2,9 @@
 """
 What a tool's command line fixes for every pass of a run.
 
-A pass reads `current()` for the default of an option that its own specification does not give. The value is frozen and lives in
-a context variable: two compilations in one process (threads, tests) do not see each other's.
+A pass reads `current()` for the default of an option that its own specification does not give. The value is
+frozen and lives in a context variable: two compilations in one process (threads, tests) do not see each
+other's.
 """
 
 from __future__ import annotations

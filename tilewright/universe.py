@@ -2,9 +2,10 @@
 """
 The plugin that every xDSL tool in the environment finds: our dialects and passes, by name.
 
-The tables are text, so that importing this module costs nothing: a dialect or pass is imported when its name first turns up in
-the input or in a pipeline. To add one, add its name; the module and the class follow from it (`tile-foo-bar` is `TileFooBarPass`
-in `tilewright/passes/tile_foo_bar.py`, the dialect `tile_foo` is `TileFoo` in `tilewright/dialects/tile_foo.py`).
+The tables are text, so that importing this module costs nothing: a dialect or pass is imported when its name
+first turns up in the input or in a pipeline. To add one, add its name; the module and the class follow from
+it (`tile-foo-bar` is `TileFooBarPass` in `tilewright/passes/tile_foo_bar.py`, the dialect `tile_foo` is
+`TileFoo` in `tilewright/dialects/tile_foo.py`).
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def _lazy(module: str, attribute: str) -> Callable[[], Any]:
 UNIVERSE = Universe(
     all_dialects={name: _lazy(f"tilewright.dialects.{name}", _camel(name, "_")) for name in DIALECTS},
     all_passes={
-        name: _lazy(f"tilewright.passes.{name.replace('-', '_')}", _camel(name, "-") + "Pass") for name in PASSES
+        name: _lazy(f"tilewright.passes.{name.replace('-', '_')}", _camel(name, "-") + "Pass")
+        for name in PASSES
     },
 )

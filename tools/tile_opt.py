@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tile-opt`: xdsl-opt with MLIR's pipeline syntax, our dialects and passes, and diagnostics in place of tracebacks."""
+"""
+`tile-opt`: xdsl-opt with MLIR's pipeline syntax, our dialects and passes, and diagnostics in place of
+tracebacks.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,6 @@ from io import StringIO
 from pathlib import Path
 from typing import IO, ClassVar
 
-from tilewright.tools.driver.errors import DriverError, InvalidIR
-from tilewright.tools.driver.main import current_sources, run_tool
-from tilewright.tools.driver.parsing import decode, parse_source
-from tilewright.tools.driver.pipeline import SOURCE_NAME, build_pipeline
-from tilewright.tools.driver.sources import Source
-from tilewright.tools.driver.verify import reason, verify_module
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.universe import Universe
@@ -28,6 +25,12 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tilewright import settings
 from tilewright.diagnostics import TileError
+from tilewright.tools.driver.errors import DriverError, InvalidIR
+from tilewright.tools.driver.main import current_sources, run_tool
+from tilewright.tools.driver.parsing import decode, parse_source
+from tilewright.tools.driver.pipeline import SOURCE_NAME, build_pipeline
+from tilewright.tools.driver.sources import Source
+from tilewright.tools.driver.verify import reason, verify_module
 from tilewright.version import __version__
 
 
@@ -66,7 +69,11 @@ class TileOptMain(xDSLOptMain):
         add = arg_parser.add_argument
         add("--pass-pipeline", default="", metavar="TEXT", help="passes as `builtin.module(a{x=1},b)`")
         add("--list-passes", action="store_true", help="print the passes with their options, and stop")
-        add("--machine", metavar="NAME|FILE", help="machine for passes that are not given one: c600, t4, t16, t64 or a TOML file")
+        add(
+            "--machine",
+            metavar="NAME|FILE",
+            help="machine for passes that are not given one: c600, t4, t16, t64 or a TOML file",
+        )
         add("--plan", type=Path, metavar="FILE", help="plan file that forces the planner's choices")
         add("--inputs", type=Path, metavar="FILE", help="values of the program's inputs (.safetensors)")
         add("--sidecar-dir", type=Path, metavar="DIR", help="folder for tables too large to print inline")
@@ -90,7 +97,9 @@ class TileOptMain(xDSLOptMain):
         self._timings: list[tuple[str, float]] = []
         self.pipeline = PassPipeline(passes, self._between_passes)
 
-    def _between_passes(self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+    def _between_passes(
+        self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
+    ) -> None:
         now = time.perf_counter()
         if previous is not None:
             self._timings.append((previous.name, now - self._pass_started))
@@ -144,7 +153,9 @@ class TileOptMain(xDSLOptMain):
         started = time.perf_counter()
         name = self.get_input_name()
         source = Source(name, decode(chunk.read(), name), start_offset)
-        module = parse_source(self.ctx, source, current_sources(), implicit_module=not self.args.no_implicit_module)
+        module = parse_source(
+            self.ctx, source, current_sources(), implicit_module=not self.args.no_implicit_module
+        )
         self._timings.append(("(parse)", time.perf_counter() - started))
         return module
 
@@ -190,7 +201,9 @@ class TileOptMain(xDSLOptMain):
 
 
 class _ReplacedWhenFlushed(StringIO):
-    """Text that reaches its file in one step: a failed run leaves the old file, and the output may be the input."""
+    """
+    Text that reaches its file in one step: a failed run leaves the old file, and the output may be the input.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -220,7 +233,9 @@ def list_passes(available: dict[str, object]) -> str:
     lines: list[str] = []
     for name, factory in UNIVERSE.all_passes.items():
         cls = factory()
-        lines.append(f"{name}: {(cls.__doc__ or '').strip().splitlines()[0] if cls.__doc__ else ''}".rstrip(": "))
+        lines.append(
+            f"{name}: {(cls.__doc__ or '').strip().splitlines()[0] if cls.__doc__ else ''}".rstrip(": ")
+        )
         for option in get_pass_option_infos(cls):
             default = "" if option.default_value is None else f" (default {option.default_value})"
             lines.append(f"    {option.name.replace('_', '-')}: {option.expected_type}{default}")

@@ -26,7 +26,7 @@ class InvalidIR(TileError, VerifyException):
 
 
 def near(name: str, candidates: Iterable[str], limit: int = 3) -> str | None:
-    """"did you mean `a`, `b`?" or None where nothing is near."""
+    """A question that names the nearest of `candidates`; None where nothing is near."""
     matches = get_close_matches(name, sorted(candidates), n=limit, cutoff=0.6)
     if not matches:
         return None

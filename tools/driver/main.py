@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What every command-line tool shares: a context with all dialects, modules read with locations, errors as diagnostics, exit status.
+What every command-line tool shares: a context with all dialects, modules read with locations, errors as
+diagnostics, exit status.
 
-Exit status: 0 good; 1 something the user wrote is wrong, does not fit, or failed a check; 2 unknown flags; 70 internal error, with a
-file that reproduces it.
+Exit status: 0 good; 1 something the user wrote is wrong, does not fit, or failed a check; 2 unknown flags; 70
+internal error, with a file that reproduces it.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xdsl.context import Context
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
+
+from tilewright.diagnostics import TileError
 from tilewright.tools.driver.errors import InvalidIR
 from tilewright.tools.driver.parsing import decode, parse_source
 from tilewright.tools.driver.render import diagnose, format_diagnostic
 from tilewright.tools.driver.sources import Source, Sources
 from tilewright.tools.driver.verify import verify_module
-from xdsl.context import Context
-from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
-
-from tilewright.diagnostics import TileError
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -58,7 +59,9 @@ def make_context(*, allow_unregistered: bool = False) -> Context:
     return context
 
 
-def load_module(path: str | os.PathLike[str], context: Context | None = None, *, verify: bool = True) -> ModuleOp:
+def load_module(
+    path: str | os.PathLike[str], context: Context | None = None, *, verify: bool = True
+) -> ModuleOp:
     """
     Read, parse and verify a file of textual IR. Ops without a location get `file:line:col` of their name.
 
@@ -72,7 +75,9 @@ def load_module(path: str | os.PathLike[str], context: Context | None = None, *,
     return module
 
 
-def run_tool(name: str, tool: Callable[[Sequence[str]], int | None], argv: Sequence[str] | None = None) -> int:
+def run_tool(
+    name: str, tool: Callable[[Sequence[str]], int | None], argv: Sequence[str] | None = None
+) -> int:
     """Run a tool's body and turn whatever it raises into text on stderr and an exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     sources = Sources()
@@ -90,7 +95,8 @@ def run_tool(name: str, tool: Callable[[Sequence[str]], int | None], argv: Seque
         _report(error, name, sources)
         return EXIT_USER_ERROR
     except BrokenPipeError:
-        # Whoever read our output has left (`| head`); point stdout elsewhere so that the interpreter's last flush is quiet.
+        # Whoever read our output has left (`| head`); point stdout elsewhere so that the interpreter's last
+        # flush is quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_USER_ERROR
     except KeyboardInterrupt:
@@ -114,7 +120,10 @@ def run_tool(name: str, tool: Callable[[Sequence[str]], int | None], argv: Seque
 
 
 def _tune_garbage_collector() -> None:
-    """IR is full of cycles that live until the end: collecting them over and over doubles the time of building and cloning."""
+    """
+    IR is full of cycles that live until the end: collecting them over and over doubles the time of building
+    and cloning.
+    """
     gc.freeze()
     gc.set_threshold(200_000, 20, 20)
 
@@ -132,7 +141,11 @@ def _write_reproducer(name: str, arguments: Sequence[str], error: BaseException,
     from tilewright.version import __version__
 
     trace = "".join(traceback.format_exception(error))
-    header = [f"{name} {__version__}: internal error", f"command: {name} {shlex.join(arguments)}", *trace.splitlines()]
+    header = [
+        f"{name} {__version__}: internal error",
+        f"command: {name} {shlex.join(arguments)}",
+        *trace.splitlines(),
+    ]
     text = "".join(f"// {line}\n" for line in header)
     for source in sources.all():
         comment = source.name.startswith("<") and source.name != "<stdin>"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-xDSL's parser, with what a compiler that talks to users needs: every op knows its source location, hexadecimal float literals
-mean bits, an unknown name is reported where it stands with the nearest known ones.
+xDSL's parser, with what a compiler that talks to users needs: every op knows its source location, hexadecimal
+float literals mean bits, an unknown name is reported where it stands with the nearest known ones.
 
 All private names of xDSL's parser that this project touches are touched here.
 """
@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.tools.driver.errors import DriverError, near
-from tilewright.tools.driver.sources import Source, Sources
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Operation
@@ -20,9 +18,15 @@ from xdsl.parser.attribute_parser import AttrParser
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.lexer import Span
 
+from tilewright.tools.driver.errors import DriverError, near
+from tilewright.tools.driver.sources import Source, Sources
+
 
 class HexFloatParser(Parser):
-    """xDSL 0.75 reads `dense<0xFF800000> : tensor<f32>` as the number 4286578688; MLIR means the bits (here minus infinity)."""
+    """
+    xDSL 0.75 reads `dense<0xFF800000> : tensor<f32>` as the number 4286578688; MLIR means the bits (here
+    minus infinity).
+    """
 
     class _TensorLiteralElement(AttrParser._TensorLiteralElement):
         def to_type(self, parser: AttrParser, type: Any) -> Any:
@@ -33,7 +37,9 @@ class HexFloatParser(Parser):
 
 
 class LocatedParser(HexFloatParser):
-    """Parses one `Source` into ops that carry `FileLineColLoc` unless the text gives them another location."""
+    """
+    Parses one `Source` into ops that carry `FileLineColLoc` unless the text gives them another location.
+    """
 
     def __init__(self, ctx: Context, source: Source, sources: Sources) -> None:
         super().__init__(ctx, source.text, source.name)
@@ -47,8 +53,9 @@ class LocatedParser(HexFloatParser):
         try:
             op = super().parse_operation()
         except (VerifyException, ValueError, UnregisteredConstructException) as error:
-            # Attributes verify when they are built, in the middle of the parse: say where that was.
-            raise ParseError(self._current_token.span, str(error)) from error
+            # Attributes verify when they are built, in the middle of the parse: say in which op that was.
+            start = self._op_starts[-1]
+            raise ParseError(Span(start, start + 1, self.lexer.input), str(error)) from error
         start = self._op_starts.pop()
         position = self._source.position(start)
         if isinstance(op.location, UnknownLoc):
@@ -58,14 +65,29 @@ class LocatedParser(HexFloatParser):
         return op
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
-        # The name token is consumed already; the op's text starts with its results, so the first match is the name.
+        # The name token is consumed already; the op's text starts with its results, so the first match is the
+        # name.
         start = self._op_starts[-1]
         at = self._source.text.find(name, start)
         self._op_starts[-1] = start = at if at >= 0 else start
-        if (op_type := self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)) is not None:
+        if (
+            op_type := self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        ) is not None:
             return op_type
         span = Span(start, start + len(name), self.lexer.input)
         raise UnknownName(span, *_explain_unknown_op(self.ctx, name))
+
+    def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: Any) -> Any:
+        end = self._current_token.span.start
+        try:
+            return super()._parse_extended_type_or_attribute(attr_or_dialect_name, is_type)
+        except ParseError as error:
+            if not error.msg.endswith("is not registered"):
+                raise
+            start = max(self._source.text.rfind(attr_or_dialect_name, 0, end), 0)
+            span = Span(start, start + len(attr_or_dialect_name), self.lexer.input)
+            name = error.msg.split("'")[1]
+            raise UnknownName(span, *_explain_unknown_attribute(self.ctx, name, is_type)) from None
 
 
 class UnknownName(ParseError):
@@ -88,6 +110,17 @@ def _explain_unknown_op(ctx: Context, name: str) -> tuple[str, str | None]:
     return f"dialect `{prefix}` has no operation `{name}`", near(name, names)
 
 
+def _explain_unknown_attribute(ctx: Context, name: str, is_type: bool) -> tuple[str, str | None]:
+    prefix, _, _ = name.partition(".")
+    kind = "type" if is_type else "attribute"
+    known = ctx.registered_dialect_names
+    if prefix not in known:
+        return f"unknown dialect `{prefix}` in the {kind} `{name}`", near(prefix, known)
+    dialect = ctx.get_optional_dialect(prefix)
+    names = [attribute.name for attribute in dialect.attributes] if dialect is not None else []
+    return f"dialect `{prefix}` has no {kind} `{name}`", near(name, names)
+
+
 def decode(data: bytes, name: str) -> str:
     """UTF-8 text of a file; `DriverError` says at which byte it stops being text."""
     try:
@@ -105,4 +138,6 @@ def decode(data: bytes, name: str) -> str:
 def parse_source(ctx: Context, source: Source, sources: Sources, *, implicit_module: bool = True) -> ModuleOp:
     """Parse; `ParseError` at the place of the fault."""
     sources.add(source)
+    if not source.text.strip():
+        raise DriverError(f"`{source.name}` is empty", hint="an empty program is written `builtin.module {}`")
     return LocatedParser(ctx, source, sources).parse_module(implicit_module)

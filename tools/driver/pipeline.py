@@ -2,8 +2,9 @@
 """
 Pass pipelines as MLIR writes them: `builtin.module(a{x=1 y=2,3 fast},b)`, with or without the anchor.
 
-Differences from xDSL's own reader: the anchor, blanks anywhere between tokens, a bare option means true, an integer where a float is
-meant, values such as paths without quotes, and errors that point into the text and name what is near.
+Differences from xDSL's own reader: the anchor, blanks anywhere between tokens, a bare option means true, an
+integer where a float is meant, values such as paths without quotes, and errors that point into the text and
+name what is near.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
-from tilewright.tools.driver.errors import DriverError, near
-from tilewright.tools.driver.sources import Source
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
+
+from tilewright.tools.driver.errors import DriverError, near
+from tilewright.tools.driver.sources import Source
 
 PassTable = Mapping[str, Callable[[], type[ModulePass]]]
 
@@ -113,7 +115,11 @@ class _Reader:
                 break
         if (following := self.peek()) != end:
             expected = "`,` or `)`" if end else "`,`"
-            self.fail(f"expected {expected} after a pass, found `{following}`" if following else f"expected {expected}")
+            self.fail(
+                f"expected {expected} after a pass, found `{following}`"
+                if following
+                else f"expected {expected}"
+            )
         return tuple(elements)
 
     def element(self) -> Element:
@@ -252,7 +258,8 @@ def _convert(source: Source, element: Element, option: Option, hint: Any) -> tup
             raise pipeline_error(
                 source,
                 value.at,
-                f"option `{option.name}` of pass `{element.name}` cannot be `{value.text}`: expected {_describe(hint)}",
+                f"option `{option.name}` of pass `{element.name}` cannot be `{value.text}`",
+                f"expected {_describe(hint)}",
             )
         converted.append(result)
     if len(converted) > 1 and not _is_list(hint):

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilewright.tools.driver.sources import Position, Source, Sources
-from tilewright.tools.driver.verify import reason
 from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
+from xdsl.utils.lexer import Span
 
 from tilewright.diagnostics import TileError
+from tilewright.tools.driver.sources import Position, Source, Sources
+from tilewright.tools.driver.verify import reason
 
 _LINE_LIMIT = 160
 """Characters of a source line that are shown; longer ones (dense constants) are cut around the caret."""
@@ -71,7 +73,7 @@ def diagnose(error: BaseException, sources: Sources) -> Diagnostic:
         position, notes = position_of(error.location, sources)
         return Diagnostic(error.message, position, 0, (*error.notes, *notes), error.hint)
     if isinstance(error, ParseError):
-        where = error.span.get_location()
+        where = _shown(error.span).get_location()
         notes: tuple[str, ...] = ()
         if isinstance(error, MultipleSpansParseError):
             notes = tuple(
@@ -88,6 +90,14 @@ def diagnose(error: BaseException, sources: Sources) -> Diagnostic:
     if isinstance(error, OSError) and error.filename is not None:
         return Diagnostic(f"cannot open `{error.filename}`: {(error.strerror or str(error)).lower()}")
     return Diagnostic(reason(error) or type(error).__name__)
+
+
+def _shown(span: Span[str] | Span[bytes]) -> Span[str] | Span[bytes]:
+    """The span, or the last character of the text where the parser stumbled over the end of the file."""
+    end = len(span.input.content.rstrip())
+    if span.start < end or end == 0:
+        return span
+    return dataclasses.replace(span, start=end - 1, end=end)
 
 
 def format_diagnostic(diagnostic: Diagnostic, tool: str, sources: Sources) -> str:

@@ -38,7 +38,9 @@ class Source:
             at = self.text.find("\n", at + 1)
 
     def position(self, offset: int) -> Position:
-        """Of the character at `offset`; O(log lines), where counting newlines anew would make a parse quadratic."""
+        """
+        Of the character at `offset`; O(log lines), where counting newlines anew would make a parse quadratic.
+        """
         line = bisect_right(self._starts, offset)
         return Position(self.name, line + self.line_offset, offset - self._starts[line - 1] + 1)
 

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from tilewright.tools.driver.errors import InvalidIR
-from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, UnregisteredOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.tools.driver.errors import InvalidIR
+
 
 def verify_module(module: ModuleOp) -> None:
     """
-    Raise `InvalidIR` at the first op, in order of nesting, that does not verify or uses a value before its definition.
+    Raise `InvalidIR` at the first op, in order of nesting, that does not verify or uses a value before its
+    definition.
 
     xDSL's own `module.verify()` does not say which op failed except by printing the whole module.
     """
@@ -105,5 +107,11 @@ def _name(value: SSAValue) -> str:
 def _where(value: SSAValue) -> tuple[str, ...]:
     owner = value.owner
     if isinstance(owner, Operation):
-        return (f"it is a result of `{op_name(owner)}` {owner.location}",)
+        place = owner.location
+        at = (
+            f" at {place.filename.data}:{place.line.data}:{place.column.data}"
+            if isinstance(place, FileLineColLoc)
+            else ""
+        )
+        return (f"it is a result of `{op_name(owner)}`{at}",)
     return ("it is an argument of a block that does not enclose the use",)
