@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What each registered kernel computes, vectorised over tiles.
+
+A semantics is `fn(ins, outs_dtype, scalars, extents) -> outs`. Every array has a leading tiles axis and then the
+operand's axes (size 1 where it is broadcast), is contiguous and of the operand's element type. `extents` are the
+kernel's axes, common to the tiles of the call. All arithmetic is in `numerics`; this file only fits shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from tilewright.planning import dtypes
+from tilewright.sim import numerics
+
+Array = np.ndarray
+Scalars = Mapping[str, float | int]
+Semantics = Callable[[Sequence[Array], tuple[str, ...], Scalars, tuple[int, ...]], list[Array]]
+
+
+class UnknownSemantics(KeyError):
+    """A kernel name without semantics."""
+
+
+def _full(x: Array, shape: tuple[int, ...]) -> Array:
+    return np.ascontiguousarray(np.broadcast_to(x, shape))
+
+
+def _tiles(ins: Sequence[Array]) -> int:
+    return max((x.shape[0] for x in ins), default=1)
+
+
+def _gemm(acc_dtype: str, inputs_per_pass: int) -> Semantics:
+    def run(
+        ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+    ) -> list[Array]:
+        a, w = ins
+        lead = np.broadcast_shapes(a.shape[:2], w.shape[:2])
+        a = np.broadcast_to(a, (*lead, *a.shape[2:]))
+        w = np.broadcast_to(w, (*lead, *w.shape[2:]))
+        out = numerics.gemm(a, w, acc_dtype, inputs_per_pass, int(scalars.get("scale", 0)))
+        return [out if outs[0] == acc_dtype else numerics.cast_array(out, outs[0], 0, False)]
+
+    return run
+
+
+def _pointwise(function: str) -> Semantics:
+    def run(
+        ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+    ) -> list[Array]:
+        out = numerics.pointwise(function, *ins, dtype=outs[0], saturate=bool(scalars.get("saturate", 1)))
+        return [_full(out, (out.shape[0], *extents))]
+
+    return run
+
+
+def _cast(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    saturate = bool(scalars.get("saturate", 1))
+    out = numerics.cast_array(ins[0], outs[0], int(scalars.get("scale", 0)), saturate)
+    return [_full(out, (out.shape[0], *extents))]
+
+
+def _copy(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    return [_full(ins[0], (ins[0].shape[0], *extents))]
+
+
+_BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
+
+
+def _widen(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    bits = np.ascontiguousarray(ins[0]).view(_BITS[ins[0].dtype.itemsize]).astype(np.uint32)
+    return [_full(bits, (bits.shape[0], *extents))]
+
+
+def _narrow(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    target = dtypes.numpy_dtype(outs[0])
+    words = np.ascontiguousarray(ins[0]).view(np.uint32)
+    out = words.astype(_BITS[target.itemsize]).view(target)
+    return [_full(out, (out.shape[0], *extents))]
+
+
+def _fill(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    """No input says how many tiles there are: the result has a tiles axis of one, to be broadcast."""
+    words = np.full((1, *extents), int(scalars["value"]) & 0xFFFFFFFF, np.uint32)
+    return [words.view(dtypes.numpy_dtype(outs[0]))]
+
+
+def _reduce_partials(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    parts = [ins[0][:, p] for p in range(ins[0].shape[1])]
+    out = numerics.reduce_partials(parts, outs[0], bool(scalars.get("saturate", 0)))
+    return [_full(out, (out.shape[0], *extents[1:]))]
+
+
+def _reduce(kind: str) -> Semantics:
+    def run(
+        ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+    ) -> list[Array]:
+        reduced = int(scalars.get("reduced", 1))
+        kept = extents[: len(extents) - reduced]
+        full = _full(ins[0], (ins[0].shape[0], *extents))
+        rows = int(np.prod(kept, dtype=np.int64))
+        columns = int(np.prod(extents[len(kept) :], dtype=np.int64))
+        out = numerics.reduce_rows(kind, full.reshape(full.shape[0], rows, columns), outs[0])
+        return [out.reshape(full.shape[0], *kept)]
+
+    return run
+
+
+def _row_vector(x: Array) -> Array:
+    """(T, c) -> (T, 1, c), to broadcast over rows."""
+    return x[:, None, :]
+
+
+def _layer_norm(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    x, gamma, beta = ins
+    x = _full(x, (_tiles(ins), *extents))
+    epsilon = float(scalars["epsilon"])
+    return [numerics.layer_norm_rows(x, _row_vector(gamma), _row_vector(beta), epsilon, outs[0])]
+
+
+def _rms_norm(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    x, gamma = ins
+    x = _full(x, (_tiles(ins), *extents))
+    return [numerics.rms_norm_rows(x, _row_vector(gamma), float(scalars["epsilon"]), outs[0])]
+
+
+def _softmax(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    x = _full(ins[0], (ins[0].shape[0], *extents))
+    return [numerics.softmax_rows(x, float(scalars.get("scale", 1.0)), outs[0])]
+
+
+def _softmax_exp(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    scores, maximum = ins
+    scores = _full(scores, (_tiles(ins), *extents))
+    maximum = _full(maximum, scores.shape[:-1])
+    return list(numerics.softmax_exp(scores, maximum, float(scalars.get("scale", 1.0)), outs[0], outs[1]))
+
+
+SEMANTICS: dict[str, Semantics] = {
+    "gemm.f8": _gemm("f16", 32),
+    "gemm.f16.f16": _gemm("f16", 16),
+    "gemm.f16.f32": _gemm("f32", 16),
+    "gemm.f32": _gemm("f32", 8),
+    "gemm.bf16": _gemm("f32", 16),
+    "gemm.i8": _gemm("i32", 32),
+    **{f"pointwise.{name}": _pointwise(name) for name in (*numerics.UNARY, *numerics.BINARY)},
+    "cast": _cast,
+    "copy": _copy,
+    "widen": _widen,
+    "narrow": _narrow,
+    "fill": _fill,
+    "reduce_partials": _reduce_partials,
+    **{f"reduce.{kind}": _reduce(kind) for kind in ("sum", "max", "min", "prod")},
+    "layer_norm": _layer_norm,
+    "rms_norm": _rms_norm,
+    "softmax": _softmax,
+    "softmax.exp": _softmax_exp,
+}
+
+
+def semantics(name: str) -> Semantics:
+    """The semantics of a kernel; raises UnknownSemantics (a KeyError)."""
+    try:
+        return SEMANTICS[name]
+    except KeyError:
+        raise UnknownSemantics(f"kernel '{name}' has no semantics") from None
