@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tile-workload siglip`: the vision tower of SigLIP So400m/14-384 with random weights.
+
+Patches of 14x14x3 values -> embedding and positions -> 27 encoder layers -> norm: output `tokens` (samples * 729, 1152); a learned
+probe attends to them, then an MLP: output `pooled` (samples, 1152). The input is `patches` (samples * 729, 588) cut by the host, values
+in the order channel, row, column; with `images` it is `images` (samples * 3, 384, 384), of which the 27x27 patches leave out
+the last 6 rows and columns, as the tower's convolution does.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tilewright.frontends.program_folder import ProgramFolder, Tolerance
+from tilewright.frontends.workloads import encoder as e
+from tilewright.frontends.workloads import forward
+from tilewright.frontends.workloads.ir import Block, Value, program
+from tilewright.frontends.workloads.weights import generator, normal, xavier_uniform
+
+DEFAULT = e.Shape(tokens=729, width=1152, heads=16, mlp=4304, layers=27, batch=1, patch=588)
+CHANNELS = 3
+LEFT_OVER = 6
+"""Rows and columns of an image beyond the last whole patch: 384 = 27 * 14 + 6."""
+
+
+def draw(shape: e.Shape, seed: int) -> tuple[np.random.Generator, dict[str, np.ndarray]]:
+    """Weights by name; the layers come last, so towers that differ in their number share the others."""
+    rng = generator(seed)
+    values = e.draw_linear(rng, "embedding", shape.patch, shape.width)
+    values["positions"] = normal(rng, (shape.tokens, shape.width), shape.width**-0.5)
+    values |= e.draw_norm("norm", shape.width)
+    values["head.probe"] = xavier_uniform(rng, (1, shape.width))
+    for name in ("q", "k", "v", "projection"):
+        values |= e.draw_linear(rng, f"head.{name}", shape.width, shape.width)
+    values |= e.draw_norm("head.norm", shape.width)
+    values |= e.draw_linear(rng, "head.up", shape.width, shape.mlp)
+    values |= e.draw_linear(rng, "head.down", shape.mlp, shape.width)
+    return rng, values
+
+
+def cut(images: np.ndarray, grid: int, side: int) -> np.ndarray:
+    """(samples * channels, height, width) -> (samples * grid * grid, channels * side * side)."""
+    images = images.reshape(-1, CHANNELS, *images.shape[1:])[:, :, : grid * side, : grid * side]
+    patches = images.reshape(-1, CHANNELS, grid, side, grid, side).transpose(0, 2, 4, 1, 3, 5)
+    return np.ascontiguousarray(patches).reshape(-1, CHANNELS * side * side)
+
+
+def cut_ir(block: Block, images: Value, shape: e.Shape, grid: int, side: int) -> Value:
+    """`cut` as views."""
+    covered = grid * side
+    whole = block.slice("covered", images, (0, 0, 0), (images.shape[0], covered, covered))
+    split = block.reshape("image_patches", whole, (shape.batch, CHANNELS, grid, side, grid, side))
+    by_patch = block.transpose("patch_pixels", split, (0, 2, 4, 1, 3, 5))
+    return block.reshape("patches", by_patch, (shape.rows, shape.patch))
+
+
+def build(
+    shape: e.Shape = DEFAULT, mode: e.Mode | None = None, seed: int = 0, *, images: bool = False
+) -> ProgramFolder:
+    """The folder's contents; `images`: the program cuts the patches itself."""
+    mode = mode or e.Mode()
+    grid, side = math.isqrt(shape.tokens), math.isqrt(shape.patch // CHANNELS)
+    if images and (grid * grid != shape.tokens or side * side * CHANNELS != shape.patch):
+        raise e.WorkloadError(
+            f"--images needs a square of square patches, not {shape.tokens} tokens of {shape.patch} values",
+            hint="--tokens must be a square and --patch three times a square",
+        )
+    rng, values = draw(shape, seed)
+    if images:
+        size = grid * side + LEFT_OVER
+        inputs = {"images": normal(rng, (shape.batch * CHANNELS, size, size), 1.0)}
+        patches = cut(inputs["images"], grid, side)
+    else:
+        inputs = {"patches": normal(rng, (shape.rows, shape.patch), 1.0)}
+        patches = inputs["patches"]
+    for layer in range(shape.layers):
+        values |= e.draw_layer(rng, e.layer_tensor(layer, ""), shape)
+
+    parameters = e.Parameters(values, mode)
+    embedding = parameters.linear("embedding", matrix=False)
+    positions = parameters.one("positions")
+    sequences = parameters.layers(shape.layers) if shape.layers else {}
+    norm = parameters.norm("norm")
+    probe = parameters.one("head.probe")
+    w: dict[str, Value] = {}
+    for name in ("q", "k", "v", "projection", "up", "down"):
+        w[f"{name}_weight"], w[f"{name}_bias"] = parameters.linear(f"head.{name}")
+    head_norm = parameters.norm("head.norm")
+
+    calibration = e.Calibration()
+    expected = run_forward(patches, parameters, shape, calibration)
+
+    block = Block()
+    (name, values_in), *_ = inputs.items()
+    x_input = Value(name, values_in.shape, "f16")
+    x_patches = cut_ir(block, x_input, shape, grid, side) if images else x_input
+    x = e.add_positions(block, e.embed(block, x_patches, *embedding), positions, shape)
+    if sequences:
+        x = e.encoder(block, x, sequences, shape, mode, calibration.scales())
+    tokens = block.layer_norm("tokens", x, *norm, e.EPSILON)
+
+    scale = calibration.scales("head.")
+    keys_in = e.operand(block, tokens, mode, scale("pool_input"))
+    queries_in = e.operand(block, probe, mode, scale("probe"))
+    q = e.linear(block, "q", queries_in, w["q_weight"], w["q_bias"], mode.accumulate)
+    k, v = (e.linear(block, n, keys_in, w[f"{n}_weight"], w[f"{n}_bias"], mode.accumulate) for n in "kv")
+    context = e.operand(
+        block, e.attend(block, q, k, v, shape.batch, shape.heads, mode, scale), mode, scale("context")
+    )
+    attended = e.linear(
+        block, "attended", context, w["projection_weight"], w["projection_bias"], mode.accumulate
+    )
+    normed = block.layer_norm("head_norm", attended, *head_norm, e.EPSILON)
+    pooled = block.add("pooled", attended, e.mlp(block, normed, w, mode, scale))
+
+    options = vars(shape) | {"images": images, "precision": mode.precision, "attention": mode.attention}
+    title = "SigLIP vision tower, random weights: " + ", ".join(
+        f"{key} {value}" for key, value in options.items()
+    )
+    return ProgramFolder(
+        program=program(title, [x_input], parameters.arguments, block, {"tokens": tokens, "pooled": pooled}),
+        parameters=values,
+        inputs=inputs,
+        expected=expected,
+        seed=seed,
+        tolerance={
+            "tokens": Tolerance(0.15, min_row_cosine=0.99),
+            "pooled": Tolerance(0.2, min_row_cosine=0.99),
+        },
+        precision=str(mode),
+        workload={"name": "siglip", **options},
+    )
+
+
+def run_forward(
+    patches: np.ndarray, parameters: e.Parameters, shape: e.Shape, calibration: e.Calibration
+) -> dict[str, np.ndarray]:
+    """The outputs in float32, of the weights as stored."""
+    w = parameters.group
+    embedding = w("embedding.")
+    x = forward.linear(patches.astype(np.float32), embedding["weight"], embedding["bias"])
+    x = x.reshape(shape.batch, shape.tokens, shape.width) + parameters.as_stored("positions")
+    for layer in range(shape.layers):
+        x = forward.encoder_layer(x, w(e.layer_tensor(layer, "")), shape.heads, calibration.under())
+    norm = w("norm.")
+    x = forward.layer_norm(x, norm["weight"], norm["bias"])
+    pooled = forward.attention_pooling(x, w("head."), shape.heads, calibration.under("head."))
+    return {"tokens": x.reshape(shape.rows, shape.width), "pooled": pooled}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tile-workload vit`: a plain vision transformer of any shape with random weights.
+
+Patches (rows, patch values) -> embedding and positions -> encoder layers -> norm: output `tokens` (rows, width). With classes, the
+first token's head gives output `logits` (samples, classes).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.frontends.program_folder import ProgramFolder, Tolerance
+from tilewright.frontends.workloads import encoder as e
+from tilewright.frontends.workloads import forward
+from tilewright.frontends.workloads.ir import Block, Value, program
+from tilewright.frontends.workloads.weights import generator, normal
+
+DEFAULT = e.Shape(tokens=16, width=64, heads=4, mlp=128, layers=2, batch=1, patch=48)
+
+
+def build(
+    shape: e.Shape = DEFAULT, mode: e.Mode | None = None, seed: int = 0, classes: int = 0
+) -> ProgramFolder:
+    """The folder's contents; `classes` 0 leaves the head out."""
+    mode = mode or e.Mode()
+    rng = generator(seed)
+    patches = normal(rng, (shape.rows, shape.patch), 1.0)
+    values = e.draw_linear(rng, "embedding", shape.patch, shape.width)
+    values["positions"] = normal(rng, (shape.tokens, shape.width), shape.width**-0.5)
+    values |= e.draw_norm("norm", shape.width)
+    if classes:
+        values |= e.draw_linear(rng, "head", shape.width, classes)
+    for layer in range(shape.layers):
+        values |= e.draw_layer(rng, e.layer_tensor(layer, ""), shape)
+
+    parameters = e.Parameters(values, mode)
+    embedding = parameters.linear("embedding", matrix=False)
+    positions = parameters.one("positions")
+    sequences = parameters.layers(shape.layers) if shape.layers else {}
+    norm = parameters.norm("norm")
+    head = parameters.linear("head") if classes else None
+
+    calibration = e.Calibration()
+    expected = run_forward(patches, parameters, shape, calibration, bool(classes))
+
+    scale = calibration.scales()
+    block = Block()
+    x_patches = Value("patches", patches.shape, "f16")
+    x = e.add_positions(block, e.embed(block, x_patches, *embedding), positions, shape)
+    if sequences:
+        x = e.encoder(block, x, sequences, shape, mode, scale)
+    outputs = {"tokens": block.layer_norm("tokens", x, *norm, e.EPSILON)}
+    if head is not None:
+        features = e.operand(block, e.first_token(block, outputs["tokens"], shape), mode, scale("head_input"))
+        outputs["logits"] = e.linear(block, "logits", features, *head, mode.accumulate)
+    options = vars(shape) | {"classes": classes, "precision": mode.precision, "attention": mode.attention}
+    title = "Vision transformer, random weights: " + ", ".join(
+        f"{key} {value}" for key, value in options.items()
+    )
+    tolerance = Tolerance(0.25, min_row_cosine=0.99) if mode.precision == "f8" or mode.attention == "f8" else (
+        Tolerance(0.02, min_row_cosine=0.9999)
+    )  # fmt: skip
+    return ProgramFolder(
+        program=program(title, [x_patches], parameters.arguments, block, outputs),
+        parameters=values,
+        inputs={"patches": patches},
+        expected=expected,
+        seed=seed,
+        tolerance=dict.fromkeys(outputs, tolerance),
+        precision=str(mode),
+        workload={"name": "vit", **options},
+    )
+
+
+def run_forward(
+    patches: np.ndarray, parameters: e.Parameters, shape: e.Shape, calibration: e.Calibration, head: bool
+) -> dict[str, np.ndarray]:
+    """The outputs in float32, of the weights as stored."""
+    w = parameters.group
+    embedding = w("embedding.")
+    x = forward.linear(patches.astype(np.float32), embedding["weight"], embedding["bias"])
+    x = x.reshape(shape.batch, shape.tokens, shape.width) + parameters.as_stored("positions")
+    for layer in range(shape.layers):
+        x = forward.encoder_layer(x, w(e.layer_tensor(layer, "")), shape.heads, calibration.under())
+    norm = w("norm.")
+    x = forward.layer_norm(x, norm["weight"], norm["bias"])
+    outputs = {"tokens": x.reshape(shape.rows, shape.width)}
+    if head:
+        calibration.under()("head_input", x[:, 0])
+        outputs["logits"] = forward.linear(
+            x[:, 0], parameters.as_stored("head.weight"), parameters.as_stored("head.bias")
+        )
+    return outputs

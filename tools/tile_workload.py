@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tile-workload NAME -o DIR`: writes a founding workload as a program folder (docs/spec/program-folder.md).
+
+Exit status: 0 good; 1 what the user asked for does not exist or cannot be written; 2 unknown flags.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from tilewright.diagnostics import TileError
+
+SIZES = {
+    "tokens": "tokens of one sample",
+    "width": "width of the residual stream",
+    "heads": "attention heads",
+    "mlp": "hidden width of the MLP",
+    "layers": "encoder layers",
+    "batch": "samples in one run",
+    "patch": "values in one patch (siglip, vit)",
+}
+
+
+class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
+    pass
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        # not argparse's own error: that would end with the status of an unknown flag
+        raise TileError(f"'{text}' is not a whole number") from None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tile-workload", description=__doc__, formatter_class=_Help)
+    parser.add_argument("workload", metavar="siglip|digits|vit", help="which one")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write")
+    for name, what in SIZES.items():
+        parser.add_argument(f"--{name}", type=_whole, default=argparse.SUPPRESS, metavar="N", help=what)
+    parser.add_argument(
+        "--precision", default="f8", metavar="f16|f8", help="QKV, projection, MLP and head matmuls"
+    )
+    parser.add_argument(
+        "--attention", default="f16", metavar="f16|f8", help="operands of the products in attention"
+    )
+    parser.add_argument(
+        "--classes", type=_whole, default=0, metavar="N", help="vit: a head on the first token (0: none)"
+    )
+    parser.add_argument(
+        "--images", action="store_true", help="siglip: take images, not patches cut by the host"
+    )
+    parser.add_argument("--seed", type=_whole, default=0, help="of random weights and inputs")
+    return parser
+
+
+def _build(arguments: argparse.Namespace):
+    # the workloads import numpy and ml_dtypes: not for --help
+    from dataclasses import replace
+
+    from tilewright.frontends.workloads import digits, siglip, vit
+    from tilewright.frontends.workloads.encoder import Mode, WorkloadError
+
+    mode = Mode(arguments.precision, arguments.attention)
+    sizes = {name: value for name, value in vars(arguments).items() if name in SIZES}
+    if arguments.seed < 0:
+        raise WorkloadError(f"--seed must not be negative, it is {arguments.seed}")
+    if arguments.classes < 0 or (arguments.classes and arguments.workload != "vit"):
+        raise WorkloadError("--classes is a positive number of classes, and for vit only")
+    if arguments.images and arguments.workload != "siglip":
+        raise WorkloadError("--images is for siglip only")
+    match arguments.workload:
+        case "siglip":
+            return siglip.build(
+                replace(siglip.DEFAULT, **sizes), mode, arguments.seed, images=arguments.images
+            )
+        case "vit":
+            return vit.build(replace(vit.DEFAULT, **sizes), mode, arguments.seed, classes=arguments.classes)
+        case "digits":
+            for name, value in sizes.items():
+                if name != "batch" and value != getattr(digits.SHAPE, name):
+                    raise WorkloadError(
+                        f"digits is a trained model: its --{name} is {getattr(digits.SHAPE, name)}",
+                        hint="tile-workload vit has any shape, with random weights",
+                    )
+            return digits.build(sizes.get("batch", digits.SHAPE.batch), mode)
+        case name:
+            raise WorkloadError(f"unknown workload '{name}'", notes=("known: siglip, digits, vit",))
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Do what the command line says. Raises `TileError`; unknown flags exit with status 2."""
+    options = _parser().parse_args(arguments)
+    folder = _build(options)
+    folder.write(options.output)
+    values = sum(tensor.size for tensor in folder.parameters.values())
+    runs = f", {folder.runs} runs" if folder.runs is not None else ""
+    print(f"{options.output}: {options.workload}, precision {folder.precision}, {values:,} parameters{runs}")
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    try:
+        run(sys.argv[1:] if arguments is None else arguments)
+    except TileError as error:
+        print(f"tile-workload: error: {error.message}", file=sys.stderr)
+        for note in error.notes:
+            print(f"  note: {note}", file=sys.stderr)
+        if error.hint:
+            print(f"  hint: {error.hint}", file=sys.stderr)
+        sys.exit(1)
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()
