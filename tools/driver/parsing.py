@@ -8,6 +8,7 @@ All private names of xDSL's parser that this project touches are touched here.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from xdsl.context import Context
@@ -84,7 +85,10 @@ class LocatedParser(HexFloatParser):
         except ParseError as error:
             if not error.msg.endswith("is not registered"):
                 raise
-            start = max(self._source.text.rfind(attr_or_dialect_name, 0, end), 0)
+            # The current token may be far away, behind comments: search the op for the name as it is written.
+            written = re.compile(rf"[!#]{re.escape(attr_or_dialect_name)}(?![\w.$-])")
+            match = written.search(self._source.text, self._op_starts[-1] if self._op_starts else 0)
+            start = match.start() + 1 if match is not None else end
             span = Span(start, start + len(attr_or_dialect_name), self.lexer.input)
             name = error.msg.split("'")[1]
             raise UnknownName(span, *_explain_unknown_attribute(self.ctx, name, is_type)) from None

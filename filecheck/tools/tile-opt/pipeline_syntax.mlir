@@ -1,7 +1,7 @@
 // The pipeline as MLIR writes it, and as xDSL does.
 
 // RUN: tile-opt %s --pass-pipeline='builtin.module(canonicalize, cse)' | filecheck %s
-// RUN: tile-opt %s --pass-pipeline="builtin.module( test-lower-linalg-to-snitch , canonicalize )" | filecheck %s
+// RUN: tile-opt %s --pass-pipeline="builtin.module( cse , canonicalize )" | filecheck %s
 // RUN: tile-opt %s -p canonicalize,cse | filecheck %s
 // RUN: tile-opt %s --pass-pipeline='builtin.module()' | filecheck %s --check-prefix=NOTHING
 // RUN: tile-opt %s -p 'scf-parallel-loop-tiling{parallel-loop-tile-sizes=4,8}' | filecheck %s --check-prefix=NOTHING
