@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Program folders: a program with its parameters, inputs, expected outputs and how exactly to check them.
+"""
+Program folders: a program with its parameters, inputs, expected outputs and how exactly to check them.
 
-The files and their meaning are specified in docs/spec/program-folder.md. Tensors are `.safetensors`, read as read-only memory
-maps: the parameters of a large model are touched tensor by tensor, never copied as a whole. (The `safetensors` numpy reader
-cannot name FP8 and bfloat16 types, `ml_dtypes` can.)
+The files and their meaning are specified in docs/spec/program-folder.md. Tensors are `.safetensors`, read as
+read-only memory maps: the parameters of a large model are touched tensor by tensor, never copied as a whole.
+(The `safetensors` numpy reader cannot name FP8 and bfloat16 types, `ml_dtypes` can.)
 """
 
 from __future__ import annotations
@@ -61,13 +62,15 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 }
 
 
-# ---------------------------------------------------------------------------------------------------------------- tensors
+# ---------------------------------------------------------------------------------------------- tensors
 
 
 def read_tensors(path: Path) -> dict[str, np.ndarray]:
-    """The tensors of a `.safetensors` file by name, as read-only views of the mapped file, in the file's order.
+    """
+    The tensors of a `.safetensors` file by name, as read-only views of the mapped file, in the file's order.
 
-    Raises `ProgramFolderError` for a file that is missing, damaged, or holds element types that numpy has no name for.
+    Raises `ProgramFolderError` for a file that is missing, damaged, or holds element types that numpy has no
+    name for.
     """
     try:
         with path.open("rb") as file:
@@ -111,7 +114,7 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
             raise damaged(f"tensor '{name}' lies outside the file")
         if end - begin != count * dtype.itemsize:
             raise damaged(
-                f"tensor '{name}' has {end - begin} bytes, its shape {list(shape)} needs {count * dtype.itemsize}"
+                f"tensor '{name}' has {end - begin} bytes, shape {list(shape)} needs {count * dtype.itemsize}"
             )
         tensors[name] = np.frombuffer(body[begin:end], dtype=dtype).reshape(shape)
     return tensors
@@ -130,7 +133,9 @@ def write_tensors(path: Path, tensors: Tensors) -> None:
 
 
 def require(tensors: Tensors, names: Iterable[str], what: str, path: Path | None = None) -> list[np.ndarray]:
-    """The tensors called `names`, in order. The error for missing ones lists them all, with the closest present names.
+    """
+    The tensors called `names`, in order. The error for missing ones lists them all, with the closest present
+    names.
 
     `what` is the role of the tensors in the message: "parameter", "input" or "expected output".
     """
@@ -152,10 +157,12 @@ def require(tensors: Tensors, names: Iterable[str], what: str, path: Path | None
 def select_run(
     tensors: Tensors, shapes: Mapping[str, tuple[int, ...]], run: int, what: str
 ) -> dict[str, np.ndarray]:
-    """The tensors of run number `run` by name, for the program's `shapes`.
+    """
+    The tensors of run number `run` by name, for the program's `shapes`.
 
-    A tensor with a leading axis in addition to the program's shape holds one slice per run; one of just that shape is used for
-    every run. Raises `ProgramFolderError` where a tensor is missing, has another shape, or has no slice `run`.
+    A tensor with a leading axis in addition to the program's shape holds one slice per run; one of just that
+    shape is used for every run. Raises `ProgramFolderError` where a tensor is missing, has another shape, or
+    has no slice `run`.
     """
     chosen: dict[str, np.ndarray] = {}
     for (name, shape), tensor in zip(shapes.items(), require(tensors, shapes, what), strict=True):
@@ -182,7 +189,7 @@ def runs_in(tensors: Tensors, shapes: Mapping[str, tuple[int, ...]]) -> int | No
     return min((have[0] for have, need in present if have != need and have[1:] == need), default=None)
 
 
-# ------------------------------------------------------------------------------------------------------------ what to check
+# ---------------------------------------------------------------------------------------- what to check
 
 
 @dataclass(frozen=True)
@@ -213,9 +220,12 @@ class Task:
     """Logits of the unquantised model, (samples of all runs, classes)."""
 
     def measure(self, logits: np.ndarray) -> dict[str, float]:
-        """Figures of `logits` (all runs; reshaped to (samples, classes)); fewer samples than labels measure the first ones.
+        """
+        Figures of `logits` (all runs; reshaped to (samples, classes)); fewer samples than labels measure the
+        first ones.
 
-        accuracy against the labels, agreement of the predicted class with the reference's, relative RMS of the logits.
+        accuracy against the labels, agreement of the predicted class with the reference's, relative RMS of
+        the logits.
         """
         classes = self.reference_logits.shape[-1]
         values = np.asarray(logits).astype(np.float64).reshape(-1, classes)
@@ -229,7 +239,7 @@ class Task:
         }
 
 
-# ---------------------------------------------------------------------------------------------------------------- folders
+# ---------------------------------------------------------------------------------------------- folders
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +249,9 @@ class ProgramFolder:
     program: str
     """Text of the module."""
     parameters: Tensors = field(default_factory=dict[str, np.ndarray])
-    """Logical values by tensor name, usually f16 or f32: quantising and packing is the host's work at load time."""
+    """
+    Logical values by tensor name, usually f16 or f32: quantising and packing is the host's work at load time.
+    """
     inputs: Tensors = field(default_factory=dict[str, np.ndarray])
     expected: Tensors = field(default_factory=dict[str, np.ndarray])
     seed: int = 0
@@ -254,7 +266,7 @@ class ProgramFolder:
     program_path: Path | None = None
     """File that `program` was read from: names it in diagnostics."""
 
-    # ------------------------------------------------------------------------------------------------------------ writing
+    # ------------------------------------------------------------------------------------------ writing
 
     def write(self, folder: Path) -> None:
         """Write all files, creating `folder`; files of an earlier folder at the same place are replaced."""
@@ -296,7 +308,7 @@ class ProgramFolder:
                 raise ProgramFolderError(f"cannot write '{folder}': {error}") from error
             raise
 
-    # ------------------------------------------------------------------------------------------------------------ reading
+    # ------------------------------------------------------------------------------------------ reading
 
     @classmethod
     def read(
@@ -307,10 +319,11 @@ class ProgramFolder:
         inputs: Path | str | None = None,
         expected: Path | str | None = None,
     ) -> ProgramFolder:
-        """Read a folder, or a program file with the files beside it.
+        """
+        Read a folder, or a program file with the files beside it.
 
-        A file named by a keyword is read instead of the folder's, and must exist. Of the folder's own files only the program is
-        required: absent tensor files are empty, an absent run.json leaves the defaults.
+        A file named by a keyword is read instead of the folder's, and must exist. Of the folder's own files
+        only the program is required: absent tensor files are empty, an absent run.json leaves the defaults.
         """
         path = Path(path)
         if path.is_dir():
@@ -356,7 +369,10 @@ class ProgramFolder:
 
 
 def inside(folder: Path, name: str, source: Path) -> Path:
-    """Path of the file `name` of `folder`; refuses names that leave the folder (absolute, through `..` or a link)."""
+    """
+    Path of the file `name` of `folder`; refuses names that leave the folder (absolute, through `..` or a
+    link).
+    """
     path = folder / name
     if Path(name).is_absolute() or not path.resolve().is_relative_to(folder.resolve()):
         raise ProgramFolderError(
@@ -446,6 +462,6 @@ def _read_task(run: Mapping[str, Any], folder: Path) -> Task | None:
     labels, logits = require(read_tensors(path), names, "task", path)
     if labels.ndim != 1 or logits.ndim != 2 or len(labels) != len(logits):
         raise ProgramFolderError(
-            f"'{path}': labels {list(labels.shape)} and reference logits {list(logits.shape)} do not belong together"
+            f"'{path}': labels {list(labels.shape)} and reference logits {list(logits.shape)} do not match"
         )
     return Task(entry["kind"], entry["output"], labels, logits)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tile-workload NAME -o DIR`: writes a founding workload as a program folder (docs/spec/program-folder.md).
+"""
+`tile-workload NAME -o DIR`: writes a founding workload as a program folder (docs/spec/program-folder.md).
 
 Exit status: 0 good; 1 what the user asked for does not exist or cannot be written; 2 unknown flags.
 """

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tile-workload digits`: a small vision transformer trained on scikit-learn's digits, with 400 test images.
+"""
+`tile-workload digits`: a small vision transformer trained on scikit-learn's digits, with 400 test images.
 
-Input `patches` (samples * 16, 4) per run: 2x2 patches, patches and pixels row-major; output `logits` (samples, 10). The 400 images
-are the runs axis of inputs and expected outputs. The task file holds all labels and the logits of the unquantised model.
+Input `patches` (samples * 16, 4) per run: 2x2 patches, patches and pixels row-major; output `logits`
+(samples, 10). The 400 images are the runs axis of inputs and expected outputs. The task file holds all labels
+and the logits of the unquantised model.
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ _FILE = Path(tilewright.frontends.__file__).parent / "data" / "digits_vit.npz"
 
 
 def load() -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray]:
-    """The trained model: f32 values by our names, matrices (in, out); patches (400, 16, 4); labels; logits in FP32."""
+    """
+    The trained model: f32 values by our names, matrices (in, out); patches (400, 16, 4); labels; logits in
+    FP32.
+    """
     with np.load(_FILE, allow_pickle=False) as file:
         raw = {name: file[name] for name in file.files}
     values: dict[str, np.ndarray] = {

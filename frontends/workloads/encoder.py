@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the vision transformers share: precision modes, stored parameters, calibration, and the encoder layer as IR.
+"""
+What the vision transformers share: precision modes, stored parameters, calibration, and the encoder layer as
+IR.
 
-Conventions of the programs: weights are (in, out); activations are f16 (rows, width) with the samples of a batch below one another;
-attention sees (samples, heads, tokens, head width); the layers are one repeat over parameter sequences.
+Conventions of the programs: weights are (in, out); activations are f16 (rows, width) with the samples of a
+batch below one another; attention sees (samples, heads, tokens, head width); the layers are one repeat over
+parameter sequences.
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ class Shape:
         if self.width % self.heads:
             raise WorkloadError(
                 f"--width {self.width} is not a multiple of --heads {self.heads}",
-                hint=f"the head width must be whole: {self.width - self.width % self.heads} would do, for instance",
+                hint=f"the head width must be whole: {self.width - self.width % self.heads} would do",
             )
 
     @property
@@ -96,7 +99,7 @@ class Mode:
         return "f16" if "f8" in (self.precision, self.attention) else "f32"
 
 
-# -------------------------------------------------------------------------------------------------------------- parameters
+# ------------------------------------------------------------------------------------------- parameters
 
 LAYER_TENSORS: tuple[str, ...] = tuple(
     f"{part}.{kind}"
@@ -164,7 +167,9 @@ class Parameters:
         return self.one(f"{name}.weight"), self.one(f"{name}.bias")
 
     def layers(self, count: int) -> dict[str, Sequence_]:
-        """Declare the encoder layers' sequences; by the name of a layer's tensor as the repeat's body calls it."""
+        """
+        Declare the encoder layers' sequences; by the name of a layer's tensor as the repeat's body calls it.
+        """
         sequences: dict[str, Sequence_] = {}
         for tensor in LAYER_TENSORS:
             names = [layer_tensor(layer, tensor) for layer in range(count)]
@@ -180,13 +185,15 @@ class Parameters:
         return stored(self.values[tensor], *self.stored_as[tensor])
 
     def group(self, prefix: str) -> dict[str, np.ndarray]:
-        """Of every declared tensor whose name starts with `prefix`, the rest of the name and the stored values."""
+        """
+        Of every declared tensor whose name starts with `prefix`, the rest of the name and the stored values.
+        """
         return {
             name[len(prefix) :]: self.as_stored(name) for name in self.stored_as if name.startswith(prefix)
         }
 
 
-# ------------------------------------------------------------------------------------------------------------- calibration
+# ------------------------------------------------------------------------------------------ calibration
 
 
 @dataclass
@@ -219,7 +226,7 @@ class Scales:
         return scale_for(self.calibration.largest.get(self.prefix + name, 0.0), limit)
 
 
-# --------------------------------------------------------------------------------------------------------------------- IR
+# --------------------------------------------------------------------------------------------------- IR
 
 
 def operand(block: Block, x: Value, mode: Mode, scale: int) -> Value:
@@ -249,7 +256,10 @@ def merge_heads(block: Block, name: str, x: Value) -> Value:
 def attend(
     block: Block, q: Value, k: Value, v: Value, samples: int, heads: int, mode: Mode, scale: Scales
 ) -> Value:
-    """Attention of q, k, v (rows, width), each with the rows of all samples; q may have the rows of one sample for all of them."""
+    """
+    Attention of q, k, v (rows, width), each with the rows of all samples; q may have the rows of one sample
+    for all of them.
+    """
     shared_query = samples > 1 and q.shape[0] * samples < k.shape[0] and q.shape[0] == 1
     if mode.attention == "f8":
         # scores and sums over the keys are f16 partials of stored values: leave them room below 65,504
@@ -308,7 +318,10 @@ def encoder(
 
 
 def project_operand(block: Block, context: Value, mode: Mode, scale: Scales) -> Value:
-    """Attention's result as the projection's operand: the scale of an f8 `v` goes into the cast, or into the matmul."""
+    """
+    Attention's result as the projection's operand: the scale of an f8 `v` goes into the cast, or into the
+    matmul.
+    """
     return operand(block, context, mode, scale("context"))
 
 

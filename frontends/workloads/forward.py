@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain float32 numpy forward passes of the workloads: the source of their expected outputs.
+"""
+Plain float32 numpy forward passes of the workloads: the source of their expected outputs.
 
-Nothing here knows of the IR or of the machine. Weights are (in, out), activations (rows, width) with a leading samples axis where
-samples attend apart from each other. `observe(name, values)` is told every tensor that the f8 program casts, for calibration.
+Nothing here knows of the IR or of the machine. Weights are (in, out), activations (rows, width) with a
+leading samples axis where samples attend apart from each other. `observe(name, values)` is told every tensor
+that the f8 program casts, for calibration.
 """
 
 from __future__ import annotations
@@ -39,7 +41,10 @@ def gelu_tanh(x: np.ndarray) -> np.ndarray:
 
 
 def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, heads: int) -> np.ndarray:
-    """q (samples, queries, width), k and v (samples, keys, width) -> (samples, queries, width), heads side by side in width."""
+    """
+    q (samples, queries, width), k and v (samples, keys, width) -> (samples, queries, width), heads side by
+    side in width.
+    """
     samples, queries, width = q.shape
 
     def split(x: np.ndarray) -> np.ndarray:
@@ -75,9 +80,11 @@ def encoder_layer(x: np.ndarray, w: LayerWeights, heads: int, observe: Observe =
 def attention_pooling(
     tokens: np.ndarray, w: LayerWeights, heads: int, observe: Observe = ignore
 ) -> np.ndarray:
-    """SigLIP's head: a learned probe attends to the tokens (samples, tokens, width) -> (samples, width).
+    """
+    SigLIP's head: a learned probe attends to the tokens (samples, tokens, width) -> (samples, width).
 
-    After `SiglipMultiheadAttentionPoolingHead` of transformers: the residual of its MLP is the attention's output.
+    After `SiglipMultiheadAttentionPoolingHead` of transformers: the residual of its MLP is the attention's
+    output.
     """
     samples, _, width = tokens.shape
     observe("probe", w["probe"])

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes programs of `tile_tensor` and `tile_repeat` as text, with readable value names and rolled repeats.
+"""
+Writes programs of `tile_tensor` and `tile_repeat` as text, with readable value names and rolled repeats.
 
-A `Value` knows the scale of what it holds (value = stored * 2^scale), so the scales of casts and matmuls follow from their operands:
-no workload computes one by hand. Text, not op objects: a program reads exactly as its author wrote it.
+A `Value` knows the scale of what it holds (value = stored * 2^scale), so the scales of casts and matmuls
+follow from their operands: no workload computes one by hand. Text, not op objects: a program reads exactly as
+its author wrote it.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ class Block:
         self.lines.append(f"{self.indent}%{name} = tile_tensor.{text} : ({types}) -> {result.type}")
         return result
 
-    # ------------------------------------------------------------------------------------------------------- computation
+    # -------------------------------------------------------------------------------------- computation
 
     def cast(self, name: str, x: Value, dtype: str, scale: int = 0) -> Value:
         """`x` as `dtype`, stored at `scale` whatever the scale of `x` is."""
@@ -88,12 +90,14 @@ class Block:
         return self._op(name, "layer_norm", [x, gamma, beta], f"epsilon {epsilon:e}", replace(x, name=name))
 
     def attention(self, name: str, q: Value, k: Value, v: Value, scale: float, accumulate: str) -> Value:
-        """Softmax of the scaled true products of `q` and `k`; the result is f16 and keeps the scale of `v`."""
+        """
+        Softmax of the scaled true products of `q` and `k`; the result is f16 and keeps the scale of `v`.
+        """
         scale *= 2.0 ** (q.scale + k.scale)
         result = Value(name, (*q.shape[:-1], v.shape[-1]), "f16", v.scale)
         return self._op(name, "attention", [q, k, v], f"accumulate {accumulate} scale {scale!r}", result)
 
-    # ---------------------------------------------------------------------------------------------------------- movement
+    # ----------------------------------------------------------------------------------------- movement
 
     def reshape(self, name: str, x: Value, shape: Sequence[int]) -> Value:
         return self._op(name, "reshape", [x], "", replace(x, name=name, shape=tuple(shape)))
@@ -119,7 +123,7 @@ class Block:
         clauses = f"dimensions {_ints(dimensions)}"
         return self._op(name, "broadcast", [x], clauses, replace(x, name=name, shape=tuple(shape)))
 
-    # ------------------------------------------------------------------------------------------------------------ repeat
+    # ------------------------------------------------------------------------------------------- repeat
 
     def repeat(
         self,
@@ -131,14 +135,16 @@ class Block:
         body: Block,
         last: Value,
     ) -> Value:
-        """A repeat called `repeat` that carries `x` as `argument` through `body`, whose value is `last`.
+        """
+        A repeat called `repeat` that carries `x` as `argument` through `body`, whose value is `last`.
 
         `iterated` gives the sequence behind each block argument of the body.
         """
         count = next(iter(iterated.values())).count
         lines, at = self.lines, self.indent
         lines.append(
-            f'{at}%{name} = tile_repeat.repeat "{repeat}" count {count} carried(%{argument} = %{x.name} : {x.type})'
+            f'{at}%{name} = tile_repeat.repeat "{repeat}" count {count} '
+            f"carried(%{argument} = %{x.name} : {x.type})"
         )
         entries = [
             f"{at}    %{key} = %{sequence.name} : {sequence.type}" for key, sequence in iterated.items()
@@ -150,7 +156,7 @@ class Block:
         return replace(x, name=name)
 
 
-# -------------------------------------------------------------------------------------------------------------- the module
+# ------------------------------------------------------------------------------------------- the module
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tile-workload siglip`: the vision tower of SigLIP So400m/14-384 with random weights.
+"""
+`tile-workload siglip`: the vision tower of SigLIP So400m/14-384 with random weights.
 
-Patches of 14x14x3 values -> embedding and positions -> 27 encoder layers -> norm: output `tokens` (samples * 729, 1152); a learned
-probe attends to them, then an MLP: output `pooled` (samples, 1152). The input is `patches` (samples * 729, 588) cut by the host, values
-in the order channel, row, column; with `images` it is `images` (samples * 3, 384, 384), of which the 27x27 patches leave out
-the last 6 rows and columns, as the tower's convolution does.
+Patches of 14x14x3 values -> embedding and positions -> 27 encoder layers -> norm: output `tokens` (samples *
+729, 1152); a learned probe attends to them, then an MLP: output `pooled` (samples, 1152). The input is
+`patches` (samples * 729, 588) cut by the host, values in the order channel, row, column; with `images` it is
+`images` (samples * 3, 384, 384), of which the 27x27 patches leave out the last 6 rows and columns, as the
+tower's convolution does.
 """
 
 from __future__ import annotations

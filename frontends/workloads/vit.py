@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tile-workload vit`: a plain vision transformer of any shape with random weights.
+"""
+`tile-workload vit`: a plain vision transformer of any shape with random weights.
 
-Patches (rows, patch values) -> embedding and positions -> encoder layers -> norm: output `tokens` (rows, width). With classes, the
-first token's head gives output `logits` (samples, classes).
+Patches (rows, patch values) -> embedding and positions -> encoder layers -> norm: output `tokens` (rows,
+width). With classes, the first token's head gives output `logits` (samples, classes).
 """
 
 from __future__ import annotations
@@ -57,9 +58,8 @@ def build(
     title = "Vision transformer, random weights: " + ", ".join(
         f"{key} {value}" for key, value in options.items()
     )
-    tolerance = Tolerance(0.25, min_row_cosine=0.99) if mode.precision == "f8" or mode.attention == "f8" else (
-        Tolerance(0.02, min_row_cosine=0.9999)
-    )  # fmt: skip
+    coarse = "f8" in (mode.precision, mode.attention)
+    tolerance = Tolerance(0.25, min_row_cosine=0.99) if coarse else Tolerance(0.02, min_row_cosine=0.9999)
     return ProgramFolder(
         program=program(title, [x_patches], parameters.arguments, block, outputs),
         parameters=values,

@@ -20,7 +20,10 @@ def generator(seed: int) -> np.random.Generator:
 
 
 def xavier_uniform(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
-    """f16 (in, out), uniform in +-sqrt(6 / (in + out)), drawn as one of 65,536 equidistant values rounded to f16."""
+    """
+    f16 (in, out), uniform in +-sqrt(6 / (in + out)), drawn as one of 65,536 equidistant values rounded to
+    f16.
+    """
     # a table look-up on raw bits is ten times as fast as drawing floats and rounding them
     steps = (2 * np.arange(1 << 16) + 1) / (1 << 16) - 1
     table = (steps * math.sqrt(6 / sum(shape))).astype(np.float16)
@@ -34,7 +37,8 @@ def normal(rng: np.random.Generator, shape: tuple[int, ...], deviation: float) -
 
 
 def scale_for(largest: float, limit: float = F8_MAX) -> int:
-    """The least exponent n with largest * 2^-n <= limit: `stored = value * 2^-n` then fits f8E4M3FNUZ.
+    """
+    The least exponent n with largest * 2^-n <= limit: `stored = value * 2^-n` then fits f8E4M3FNUZ.
 
     Held to the -32..31 that an operand's scale can be; 0 for an all-zero or non-finite tensor.
     """
@@ -63,7 +67,10 @@ _tables: dict[int, np.ndarray] = {}
 
 
 def stored(values: np.ndarray, dtype: str, scale: int = 0) -> np.ndarray:
-    """`values` (f16 or f32) as float32 after storing them as `dtype` ("f16" or "f8E4M3FNUZ" with `scale`, saturating)."""
+    """
+    `values` (f16 or f32) as float32 after storing them as `dtype` ("f16" or "f8E4M3FNUZ" with `scale`,
+    saturating).
+    """
     if dtype == "f16":
         return values.astype(np.float16).astype(np.float32)
     if dtype != F8:
