@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine: its description (TOML), the positional latency of its fabric, and the registry of its kernels."""
+"""The machine: its description (TOML), the latency of its fabric by position, the registry of its kernels."""
 
 from tilewright.machine.description import (
     Exchange,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The machine description: one frozen value read from TOML, seen by every level.
 
-Nothing outside `tilewright.machine` holds a machine number. The file format is in docs/spec/machine-file.md; every
-number in the shipped files carries a comment with its source.
+Nothing outside `tilewright.machine` holds a machine number. The file format is in docs/spec/machine-file.md;
+every number in the shipped files carries a comment with its source.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Region:
     """A part of tile memory with one structure. Addresses in bytes, `end` exclusive.
 
     An element is what can be accessed once a cycle: `element_bytes` of consecutive addresses, in a region of
-    interleave 1; with interleave 2, a unit of conflict is two banks that address bit 3 tells apart, and `element_bytes`
-    is the size of that unit (both banks). `load_bytes` is the widest load, in bytes a cycle.
+    interleave 1; with interleave 2, a unit of conflict is two banks that address bit 3 tells apart, and
+    `element_bytes` is the size of that unit (both banks). `load_bytes` is the widest load, in bytes a cycle.
     """
 
     name: str
@@ -257,7 +257,7 @@ class Machine:
         return self.logical(self.physical(tile) ^ 2)
 
     def latency(self, src: np.ndarray | int, dst: np.ndarray | int) -> np.ndarray:
-        """Cycles from a send event on `src` to its first word written on `dst` (logical ids, broadcast), int64.
+        """Cycles from a send event on `src` to the first word written on `dst` (logical ids), int64.
 
         Positional only: the fabric has no congestion. Source: see `tilewright.machine.topology`.
         """
@@ -307,7 +307,9 @@ def _value(path: Path, where: str, kind: Any, value: Any) -> Any:
     return value
 
 
-def _record(path: Path, where: str, kind: type, table: Any, extra: typing.Mapping[str, Any] | None = None) -> Any:
+def _record(
+    path: Path, where: str, kind: type, table: Any, extra: typing.Mapping[str, Any] | None = None
+) -> Any:
     """A dataclass from a TOML table; every field named, none left over."""
     if not isinstance(table, dict):
         _fail(path, f"{where} must be a table, not {type(table).__name__}")
@@ -361,7 +363,11 @@ def _check(path: Path, machine: Machine) -> None:
     end = machine.sram_base
     for taken in sorted(machine.reservations, key=lambda r: r.start):
         if taken.category not in CATEGORIES:
-            _fail(path, f"reservation {taken.name!r}: {taken.category!r} is no memory category", ", ".join(CATEGORIES))
+            _fail(
+                path,
+                f"reservation {taken.name!r}: {taken.category!r} is no memory category",
+                ", ".join(CATEGORIES),
+            )
         if not machine.sram_base <= taken.start < taken.end <= machine.sram_end:
             _fail(path, f"reservation {taken.name!r} is not inside the memory")
         if taken.start < end:

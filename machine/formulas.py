@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cycle formulas of the kernels: one call on one tile with its six workers, call and worker set-up included.
+
+Closed forms in the extents, vectorised over calls. The constants come from published measurements on a real
+C600 (`measurements.json`, only the points marked `fit`; `tile-kernels` prints predicted against published), from
+published formulas, and, where nothing was published, from the bundle counts of the vendor's estimators.
+
+Every formula returns its terms as (name, cycles per call). Sources: IS = documents of osmarks/ipu-stack,
+PL = graphcore/poplibs cycle estimators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+Scalars = Mapping[str, float | int]
+Terms = list[tuple[str, np.ndarray]]
+Formula = Callable[[np.ndarray, tuple[str, ...], Scalars], Terms]
+"""(extents int64 (calls, axes), all at least 1; dtypes of ins then outs; scalars) -> terms."""
+
+WORKERS = 6
+"""Workers of a tile. A bundle of each of them takes one turn of the barrel, so a bundle costs 6 cycles."""
+CALL = 129
+"""Paid once per call, however many rows follow. IS: layer_norm of 1 row took 7,140 cycles, 3 rows 21,162."""
+LOOP = 330
+"""Call and one pass of the workers. IS: the constant of the published gelu and cast formulas."""
+LOOP_BINARY = 504
+"""The same with two input streams. IS: fitted to add f16 at 1152 and 2152 elements."""
+COPY = 288
+"""Set-up of a local copy. IS: published cost 288 + bytes / 8."""
+ROW_BUNDLES = 10
+"""Bundles in which a worker starts a row that it owns alone. Assumed: pointers, loop entry, one reduction."""
+SOFTMAX_BUNDLES = 42
+"""Bundles of a worker for 16 keys of its own row. IS: 12,258 cycles for 768 keys; 162 remain for the rest."""
+NORMALISE_BUNDLES = 12
+"""Those of them that multiply by the reciprocal of the sum: 3 per 4 keys, as the measured add."""
+
+ITEM_BYTES = {
+    "f32": 4,
+    "i32": 4,
+    "u32": 4,
+    "f16": 2,
+    "bf16": 2,
+    "f8E4M3FNUZ": 1,
+    "f8E5M2FNUZ": 1,
+    "f8E4M3FN": 1,
+    "f8E5M2": 1,
+    "i8": 1,
+    "i1": 1,
+}
+
+
+def _ceil(n: np.ndarray, d: int) -> np.ndarray:
+    return -(-n // d)
+
+
+def _constant(n: np.ndarray, cycles: int) -> np.ndarray:
+    return np.full(n.shape, cycles, dtype=np.int64)
+
+
+def _step(dtypes: tuple[str, ...]) -> int:
+    """Elements that one 64-bit access moves; f8 goes through f16 registers, so never more than four."""
+    return 4 if all(ITEM_BYTES[d] <= 2 for d in dtypes) else 2
+
+
+def _loop(n: np.ndarray, per_round: int, cycles: int, setup: int, label: str = "inner loop") -> Terms:
+    """Set-up and rounds of `cycles` for every `per_round` elements, the last round in full."""
+    exact = n * cycles // per_round
+    return [
+        ("set-up", _constant(n, setup)),
+        (label, exact),
+        ("rounding", _ceil(n, per_round) * cycles - exact),
+    ]
+
+
+def _f8_store(n: np.ndarray, dtype: str) -> Terms:
+    """The extra loop of a kernel whose result is f8: that of the measured flat cast, less its call."""
+    return [("f8 store", 24 * _ceil(n, 48))] if dtype.startswith("f8") else []
+
+
+def _rows(r: np.ndarray, c: np.ndarray, step: int, bundles: int, once: int) -> Terms:
+    """A kernel over r rows of c elements, by the cheaper of two distributions over the workers.
+
+    Columns: all workers share a row and rows follow one another; the call is paid once, each row pays the
+    set-up of its passes. Rows: each worker owns whole rows; one set-up, but rows are rounded up to six.
+    `once` is call and set-up of one row, `bundles` are spent by a worker for `step` elements.
+    """
+    shared = r * (once - CALL)
+    shared_loop = r * _ceil(c, step * WORKERS) * WORKERS * bundles
+    owned = (once - CALL) + _ceil(r, WORKERS) * WORKERS * ROW_BUNDLES
+    owned_loop = _ceil(r, WORKERS) * WORKERS * bundles * _ceil(c, step)
+    columns = shared + shared_loop <= owned + owned_loop
+    loop = np.where(columns, shared_loop, owned_loop)
+    exact = np.minimum(r * c * bundles // step, loop)
+    return [
+        ("call", _constant(r, CALL)),
+        ("rows", np.where(columns, shared, owned)),
+        ("inner loop", exact),
+        ("rounding", loop - exact),
+    ]
+
+
+# Matrix unit
+
+
+def gemm(inputs: int, passes: int, row: int, panel: int) -> Formula:
+    """Panels of `inputs` k by 16 n: `passes` of the unit each, `row` cycles per row and `panel` to set up.
+
+    Weights in standard memory load at 8 instead of 16 bytes a cycle: 32 cycles more for a pass of 16 outputs
+    (512 B), 16 more for one of 8.
+    """
+    slow_load = 16 if row == 4 and passes > 1 else 32
+
+    def formula(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        b, m, n, k = extents.T
+        panels = b * _ceil(k, inputs) * _ceil(n, 16) * passes
+        terms: Terms = [("set-up", b * 294), ("panels", panels * panel), ("rows", panels * row * m)]
+        if scalars.get("weights_standard", 0):
+            terms.append(("weights from standard memory", panels * slow_load))
+        return terms
+
+    return formula
+
+
+# Elementwise
+
+
+def pointwise(half: int, single: int, setup: int) -> Formula:
+    """`half` bundles of a worker for 4 halves, `single` for 2 floats, load and store included."""
+
+    def formula(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        n, step = extents.prod(axis=1), _step(dtypes)
+        bundles = half if step == 4 else single
+        return _loop(n, step * WORKERS, WORKERS * bundles, setup) + _f8_store(n, dtypes[-1])
+
+    return formula
+
+
+def gelu(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """77 bundles per 16 halves (IS). Floats: the same for 8, as PL charges the other transcendentals."""
+    n = extents.prod(axis=1)
+    return _loop(n, 96 if _step(dtypes) == 4 else 48, 462, LOOP) + _f8_store(n, dtypes[-1])
+
+
+def cast(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """4 bundles per 8 elements (IS, flat f16 and f8); where PL needs an emulated conversion, PL's count."""
+    source, target = dtypes[0], dtypes[-1]
+    from_f8, to_f8 = source.startswith("f8"), target.startswith("f8")
+    if "i8" in (source, target) and (from_f8 or to_f8):
+        bundles = 37
+    elif source in ("f32", "bf16") and to_f8:
+        bundles = 26
+    elif from_f8 and to_f8:
+        bundles = 13
+    else:
+        bundles = 4
+    return _loop(extents.prod(axis=1), 48, WORKERS * bundles, LOOP)
+
+
+def copy(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """8 bytes a cycle in runs of double words (`run_bytes`), 3 cycles a word, 10 a half, 20 a byte."""
+    n, item = extents.prod(axis=1), ITEM_BYTES[dtypes[0]]
+    run = int(scalars.get("run_bytes", 8))
+    setup = ("set-up", _constant(n, COPY))
+    if run % 8 == 0:
+        return [setup, ("double words", _ceil(n * item, 8))]
+    if run % 4 == 0:
+        return [setup, ("words", 3 * _ceil(n * item, 4))]
+    return [setup, ("sub-word elements", n * (10 if item > 1 else 20))]
+
+
+def fill(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    n = extents[:, 0]
+    return [("set-up", _constant(n, COPY)), ("double words", _ceil(n, 2))]
+
+
+def widen(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    n = extents.prod(axis=1)
+    return [("set-up", _constant(n, COPY)), ("elements", 3 * n)]
+
+
+def patch_by_workers(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    return _loop(extents[:, 0], WORKERS, 9 * WORKERS, 234, "words")
+
+
+def patch_by_supervisor(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    n = extents[:, 0]
+    return [("set-up", _constant(n, 24)), ("words", 32 * n)]
+
+
+# Reductions
+
+
+def reduce_partials(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    p, n = extents[:, 0], extents[:, 1:].prod(axis=1)
+    rounds = _ceil(n, 12 * _step(dtypes[:1]))
+    return [
+        ("set-up", _constant(n, 282)),
+        ("rounds", rounds * WORKERS * 11),
+        ("partials", rounds * WORKERS * 2 * (p - 1)),
+        *_f8_store(n, dtypes[-1]),
+    ]
+
+
+def reduce_partials_bias_gelu(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    p, m, n = extents.T
+    strips = _ceil(n, 16)
+    return [
+        ("set-up", _constant(n, 288)),
+        ("column strips", strips * 222),
+        ("rounds", strips * _ceil(m * 4, WORKERS) * WORKERS * (20 + p)),
+        *_f8_store(m * n, dtypes[-1]),
+    ]
+
+
+def reduce_trailing(bundles: int) -> Formula:
+    """Reduction of the last `reduced` axes, `bundles` of a worker per 64-bit load."""
+
+    def formula(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        kept = extents.shape[1] - int(scalars.get("reduced", 1))
+        r, c = extents[:, :kept].prod(axis=1), extents[:, kept:].prod(axis=1)
+        return _rows(r, c, _step(dtypes[:1]), bundles, LOOP)
+
+    return formula
+
+
+# Rows
+
+
+def rows(bundles: int, once: int) -> Formula:
+    """Kernels over (r, c) with `once` cycles of call and set-up for a row, `bundles` of a worker per step."""
+
+    def formula(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        r, c = extents.T
+        return _rows(r, c, _step(dtypes[:1]), bundles, once) + _f8_store(r * c, dtypes[-1])
+
+    return formula
+
+
+def norm_merge(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    p, r = extents.T
+    return [("set-up", _constant(r, LOOP)), ("partials", _ceil(r, WORKERS) * WORKERS * 8 * p)]
+
+
+def softmax(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """Six rows at a time, each by one worker; rows that do not fill a round may be split over all workers.
+
+    Scalar `split` forces the form of the last rows (0 whole rows, 1 split), as the measurements name one
+    each.
+    """
+    r, c = extents.T
+    wide = 1 if _step(dtypes) == 4 else 2
+    owned = WORKERS * SOFTMAX_BUNDLES * wide * _ceil(c, 16) + 33
+    split = 720 - CALL + 564 * wide * _ceil(c, 16 * WORKERS)
+    rest = r % WORKERS
+    whole, shared = np.where(rest > 0, owned, 0), rest * split
+    forced = scalars.get("split")
+    last = np.minimum(whole, shared) if forced is None else (shared if forced else whole)
+    return [
+        ("call", _constant(r, CALL)),
+        ("rounds of rows", r // WORKERS * owned),
+        ("last rows", last),
+        *_f8_store(r * c, dtypes[-1]),
+    ]
+
+
+def softmax_exp(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """Softmax less its normalisation; the first pass stays, for loading the maximum and storing the sum."""
+    b, m, n = extents.T
+    rounds, keys = _ceil(b * m, WORKERS), _ceil(n, 16)
+    wide = 1 if _step(dtypes[:1]) == 4 else 2
+    bundles = (SOFTMAX_BUNDLES - NORMALISE_BUNDLES) * wide
+    terms: Terms = [
+        ("set-up", _constant(n, LOOP)),
+        ("rows", rounds * WORKERS * ROW_BUNDLES),
+        ("keys", rounds * WORKERS * bundles * keys),
+    ]
+    if dtypes[2].startswith("f8"):
+        terms.append(("f8 store", rounds * WORKERS * 4 * keys))  # PL: 2 bundles per 8, inside the same loop
+    return terms
