@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine description: one frozen value read from TOML, seen by every level.
+"""
+The machine description: one frozen value read from TOML, seen by every level.
 
 Nothing outside `tilewright.machine` holds a machine number. The file format is in docs/spec/machine-file.md;
 every number in the shipped files carries a comment with its source.
@@ -46,7 +47,8 @@ class MachineError(TileError):
 
 @dataclass(frozen=True)
 class Region:
-    """A part of tile memory with one structure. Addresses in bytes, `end` exclusive.
+    """
+    A part of tile memory with one structure. Addresses in bytes, `end` exclusive.
 
     An element is what can be accessed once a cycle: `element_bytes` of consecutive addresses, in a region of
     interleave 1; with interleave 2, a unit of conflict is two banks that address bit 3 tells apart, and
@@ -257,7 +259,8 @@ class Machine:
         return self.logical(self.physical(tile) ^ 2)
 
     def latency(self, src: np.ndarray | int, dst: np.ndarray | int) -> np.ndarray:
-        """Cycles from a send event on `src` to the first word written on `dst` (logical ids), int64.
+        """
+        Cycles from a send event on `src` to the first word written on `dst` (logical ids), int64.
 
         Positional only: the fabric has no congestion. Source: see `tilewright.machine.topology`.
         """
@@ -408,7 +411,8 @@ def _shipped(name: str) -> Machine:
 
 
 def load(name_or_path: str | Path) -> Machine:
-    """The machine of that name (c600, t4, t16, t64), or the one in a TOML file.
+    """
+    The machine of that name (c600, t4, t16, t64), or the one in a TOML file.
 
     Anything with a path separator or ending in `.toml` is a path. Raises MachineError.
     """

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cycle formulas of the kernels: one call on one tile with its six workers, call and worker set-up included.
+"""
+Cycle formulas of the kernels: one call on one tile with its six workers, call and worker set-up included.
 
 Closed forms in the extents, vectorised over calls. The constants come from published measurements on a real
-C600 (`measurements.json`, only the points marked `fit`; `tile-kernels` prints predicted against published), from
+C600 (`measurements.json`, only the points marked `fit`; `tile-kernels` prints predicted and published), from
 published formulas, and, where nothing was published, from the bundle counts of the vendor's estimators.
 
 Every formula returns its terms as (name, cycles per call). Sources: IS = documents of osmarks/ipu-stack,
@@ -14,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
+
+from tilewright.planning.dtypes import itemsize
 
 Scalars = Mapping[str, float | int]
 Terms = list[tuple[str, np.ndarray]]
@@ -37,20 +40,6 @@ SOFTMAX_BUNDLES = 42
 NORMALISE_BUNDLES = 12
 """Those of them that multiply by the reciprocal of the sum: 3 per 4 keys, as the measured add."""
 
-ITEM_BYTES = {
-    "f32": 4,
-    "i32": 4,
-    "u32": 4,
-    "f16": 2,
-    "bf16": 2,
-    "f8E4M3FNUZ": 1,
-    "f8E5M2FNUZ": 1,
-    "f8E4M3FN": 1,
-    "f8E5M2": 1,
-    "i8": 1,
-    "i1": 1,
-}
-
 
 def _ceil(n: np.ndarray, d: int) -> np.ndarray:
     return -(-n // d)
@@ -62,7 +51,7 @@ def _constant(n: np.ndarray, cycles: int) -> np.ndarray:
 
 def _step(dtypes: tuple[str, ...]) -> int:
     """Elements that one 64-bit access moves; f8 goes through f16 registers, so never more than four."""
-    return 4 if all(ITEM_BYTES[d] <= 2 for d in dtypes) else 2
+    return 4 if all(itemsize(d) <= 2 for d in dtypes) else 2
 
 
 def _loop(n: np.ndarray, per_round: int, cycles: int, setup: int, label: str = "inner loop") -> Terms:
@@ -81,7 +70,8 @@ def _f8_store(n: np.ndarray, dtype: str) -> Terms:
 
 
 def _rows(r: np.ndarray, c: np.ndarray, step: int, bundles: int, once: int) -> Terms:
-    """A kernel over r rows of c elements, by the cheaper of two distributions over the workers.
+    """
+    A kernel over r rows of c elements, by the cheaper of two distributions over the workers.
 
     Columns: all workers share a row and rows follow one another; the call is paid once, each row pays the
     set-up of its passes. Rows: each worker owns whole rows; one set-up, but rows are rounded up to six.
@@ -106,7 +96,8 @@ def _rows(r: np.ndarray, c: np.ndarray, step: int, bundles: int, once: int) -> T
 
 
 def gemm(inputs: int, passes: int, row: int, panel: int) -> Formula:
-    """Panels of `inputs` k by 16 n: `passes` of the unit each, `row` cycles per row and `panel` to set up.
+    """
+    Panels of `inputs` k by 16 n: `passes` of the unit each, `row` cycles per row and `panel` to set up.
 
     Weights in standard memory load at 8 instead of 16 bytes a cycle: 32 cycles more for a pass of 16 outputs
     (512 B), 16 more for one of 8.
@@ -161,7 +152,7 @@ def cast(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Term
 
 def copy(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     """8 bytes a cycle in runs of double words (`run_bytes`), 3 cycles a word, 10 a half, 20 a byte."""
-    n, item = extents.prod(axis=1), ITEM_BYTES[dtypes[0]]
+    n, item = extents.prod(axis=1), itemsize(dtypes[0])
     run = int(scalars.get("run_bytes", 8))
     setup = ("set-up", _constant(n, COPY))
     if run % 8 == 0:
@@ -245,7 +236,8 @@ def norm_merge(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -
 
 
 def softmax(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
-    """Six rows at a time, each by one worker; rows that do not fill a round may be split over all workers.
+    """
+    Six rows at a time, each by one worker; rows that do not fill a round may be split over all workers.
 
     Scalar `split` forces the form of the last rows (0 whole rows, 1 split), as the measurements name one
     each.

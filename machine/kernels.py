@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel registry: what each kernel demands of its operands, how big its code is, and what a call costs.
+"""
+The kernel registry: what each kernel demands of its operands, how big its code is, and what a call costs.
 
 `Kernel.evidence` says where the cycle formula comes from:
 
@@ -33,7 +34,8 @@ class UnknownKernel(TileError, KeyError):
 
 @dataclass(frozen=True)
 class Digit:
-    """One digit of a fixed element order: `size` consecutive elements of `axis` are one unit of it.
+    """
+    One digit of a fixed element order: `size` consecutive elements of `axis` are one unit of it.
 
     kind "whole": the axis as it is (size 1); "blocks": counts blocks of `size`; "inside": counts the elements
     of one block of `size`. `free`: the blocks may lie in any order, each contiguous with the digits further
@@ -48,10 +50,11 @@ class Digit:
 
 @dataclass(frozen=True)
 class OperandRule:
-    """What a kernel demands of one operand.
+    """
+    What a kernel demands of one operand.
 
-    `axes` names kernel axes, outermost first ("..." stands for all of any rank). `memory` is "any", "standard"
-    or "interleaved", `alignment` in bytes, `tail` the bytes beyond the operand that the kernel touches.
+    `axes` names kernel axes, outermost first ("..." stands for any rank). `memory` is "any", "standard" or
+    "interleaved", `alignment` in bytes, `tail` the bytes beyond the operand that the kernel touches.
 
     `order` is "any" (each axis has its own strides) or the digits from outermost to innermost: `k/32` counts
     blocks of 32 of axis k, `k%32` counts inside a block, a bare name is the whole axis, a `*` before blocks
@@ -84,7 +87,8 @@ class OperandRule:
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel: operand rules, separations, code size and cycles.
+    """
+    One kernel: operand rules, separations, code size and cycles.
 
     `separate` holds pairs of operand numbers (ins, then outs) that may not share a memory element. `granule`
     is what each axis is rounded up to: the kernel reads and writes the padding. `scalars` names those it
@@ -104,7 +108,8 @@ class Kernel:
     scalars: tuple[str, ...] = ()
 
     def itemise(self, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars | None = None) -> Terms:
-        """The cost of each call as (term, cycles int64 (calls,)); the terms sum to `cycles`.
+        """
+        The cost of each call as (term, cycles int64 (calls,)); the terms sum to `cycles`.
 
         `extents` int64 (calls, axes), or (axes,) for one call; `dtypes` those of ins, then outs.
         """
@@ -416,7 +421,8 @@ for _name, _evidence, _source, _formula, _ins, _outs, _scalars, _code in (
     ),
     (
         "softmax", "measured",
-        "IS KERNEL_PIPELINES: 768 keys by one worker, 736 split over six; one point each", f.softmax, "x", "y", ("scale", "split"), 1280,
+        "IS KERNEL_PIPELINES: 768 keys by one worker, 736 split over six; one point each", f.softmax,
+        "x", "y", ("scale", "split"), 1280,
     ),
 ):  # fmt: skip
     _register(

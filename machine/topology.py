@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a tile sits on the fabric, and how long a word travels from one tile to another.
+"""
+Where a tile sits on the fabric, and how long a word travels from one tile to another.
 
-The numbers are those of the Mk2 fabric as published in osmarks/ipu-stack, `crates/ipu-target/src/topology.rs`;
-the formulation below is ours. A physical id is `64 * row + 4 * column + lane`, with 4 lanes and 16 columns. The
-columns are folded in the middle: c and 15 - c lie at the same distance from the spine, on its two sides.
+The numbers are those of the Mk2 fabric as published in osmarks/ipu-stack (`topology.rs` of its `ipu-target`);
+the formulation below is ours. A physical id is `64 * row + 4 * column + lane`, with 4 lanes and 16 columns.
+The columns are folded in the middle: c and 15 - c lie at the same distance from the spine, on its two sides.
 
 Everything except the row of the sender depends only on the 64 positions (column, lane) of sender and
 receiver, so the whole relation is one 64 x 64 table and a row term; the row of the receiver cancels. (The
@@ -26,7 +27,8 @@ ROUTE_CYCLES = 6  # one folded column of distance between the two ends
 
 
 def logical_grid(tiles: int, rows: int, columns: tuple[int, ...]) -> np.ndarray:
-    """Physical ids of the logical tiles 0..tiles-1, int64 (tiles,).
+    """
+    Physical ids of the logical tiles 0..tiles-1, int64 (tiles,).
 
     Logical ids go in pairs (lanes l and l + 2 of one column, which share an exchange bus). The pairs run down
     lane 0 of a column and back up its lane 1, then on to the next of `columns`.
@@ -40,7 +42,8 @@ def logical_grid(tiles: int, rows: int, columns: tuple[int, ...]) -> np.ndarray:
 
 @functools.cache
 def position_table() -> np.ndarray:
-    """Cycles from a send event to the first word written, for a sender in row 0: int64 (sender, receiver).
+    """
+    Cycles from a send event to the first word written, for a sender in row 0: int64 (sender, receiver).
 
     Position = physical id mod 64. The cost is a sum over the legs of the path: out of the sender's column,
     the turn at the spine (short within one half, long across it), along the spine, and into the receiver's
