@@ -9,7 +9,7 @@ other's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def current() -> Settings:
 
 
 @contextmanager
-def use(settings: Settings) -> Iterator[Settings]:
+def use(settings: Settings) -> Generator[Settings]:
     """Put `settings` in force for the block."""
     token = _current.set(settings)
     try:

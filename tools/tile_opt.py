@@ -28,7 +28,7 @@ from tilewright.diagnostics import TileError
 from tilewright.tools.driver.errors import DriverError, InvalidIR
 from tilewright.tools.driver.main import current_sources, run_tool
 from tilewright.tools.driver.parsing import decode, parse_source
-from tilewright.tools.driver.pipeline import SOURCE_NAME, build_pipeline
+from tilewright.tools.driver.pipeline import SOURCE_NAME, PassTable, build_pipeline
 from tilewright.tools.driver.sources import Source
 from tilewright.tools.driver.verify import reason, verify_module
 from tilewright.version import __version__
@@ -224,7 +224,7 @@ class _ReplacedWhenFlushed(StringIO):
             raise
 
 
-def list_passes(available: dict[str, object]) -> str:
+def list_passes(available: PassTable) -> str:
     """Our passes with the first line of their documentation and their options; the names of the others."""
     from xdsl.passes import get_pass_option_infos
 

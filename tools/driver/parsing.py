@@ -29,7 +29,7 @@ class HexFloatParser(Parser):
     minus infinity).
     """
 
-    class _TensorLiteralElement(AttrParser._TensorLiteralElement):
+    class _TensorLiteralElement(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
         def to_type(self, parser: AttrParser, type: Any) -> Any:
             text = self.span.text
             if isinstance(type, AnyFloat) and text[:2].lower() == "0x":

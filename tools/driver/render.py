@@ -11,6 +11,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
+from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Span
 
 from tilewright.diagnostics import TileError
@@ -53,8 +54,8 @@ def position_of(location: object, sources: Sources) -> tuple[Position | None, tu
         position, notes = position_of(location.callee, sources)
         caller, _ = position_of(location.caller, sources)
         return position, (*notes, *((f"called from {caller}",) if caller is not None else ()))
-    if isinstance(location, FusedLoc) and isinstance(location.locations, ArrayAttr):
-        for part in location.locations.data:
+    if isinstance(location, FusedLoc) and isa(location.locations, ArrayAttr):
+        for part in location.locations:
             position, notes = position_of(part, sources)
             if position is not None:
                 return position, notes
