@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exchange geometry: which bytes of which shard go where when a value changes its layout.
+"""
+Exchange geometry: which bytes of which shard go where when a value changes its layout.
 
-Places are sums over storage axes, so the logical index falls apart in *components* (digits of logical axes that share a
-storage axis on either side in a way that is not a sum) whose contributions to source and destination simply add. Runs of
-elements that stay together are found inside components; only spans, never elements, are multiplied out. A linear home is
-worked on as one long row of panels and cut at its chunk boundaries at the end. Where everything is coupled, the only component is
-the whole array, which is the enumeration by element.
+Places are sums over storage axes, so the logical index falls apart in *components* (digits of logical axes
+that share a storage axis on either side in a way that is not a sum) whose contributions to source and
+destination simply add. Runs of elements that stay together are found inside components; only spans, never
+elements, are multiplied out. A linear home is worked on as one long row of panels and cut at its chunk
+boundaries at the end. Where everything is coupled, the only component is the whole array, which is the
+enumeration by element.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -22,10 +25,13 @@ from tilewright.planning.layout import Layout, LayoutError, View
 
 @dataclass(frozen=True)
 class Transfers:
-    """Spans of bytes to copy between shards, one row each; arrays are int64 (spans,), bytes count from the shard's start.
+    """
+    Spans of bytes to copy between shards, one row each; arrays are int64 (spans,), bytes count from the
+    shard's start.
 
-    Every destination byte that holds an element, in every copy of the destination, is written by exactly one span. A span whose
-    two tiles are equal is a local copy. The order is deterministic and otherwise unspecified.
+    Every destination byte that holds an element, in every copy of the destination, is written by exactly one
+    span. A span whose two tiles are equal is a local copy. The order is deterministic and otherwise
+    unspecified.
     """
 
     src_tile: np.ndarray
@@ -67,12 +73,14 @@ def _transfers(
     return Transfers(src_tile, src_byte, dst_tile, dst_byte, nbytes, whole)
 
 
-# -- atoms: the common digits of two views -------------------------------------------------------------------------------------
+# -- atoms: the common digits of two views -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Atom:
-    """A digit of a logical axis on which both views are given by a table per storage axis (usually a stride)."""
+    """
+    A digit of a logical axis on which both views are given by a table per storage axis (usually a stride).
+    """
 
     size: int
     # per side (source, destination): storage axis -> contribution of each value, int64 (size,)
@@ -88,19 +96,22 @@ def _weights(digits: Sequence[tuple[int, int, int]]) -> list[int]:
 
 
 def _atoms(src: View, dst: View) -> list[_Atom]:
-    """Cut every logical axis where both views' digits allow; where they do not align, the stretch stays one atom."""
+    """
+    Cut every logical axis where both views' digits allow; where they do not align, the stretch stays one
+    atom.
+    """
     out: list[_Atom] = []
     for n, ours, theirs in zip(src.shape, src.digits, dst.digits, strict=True):
         weights = (_weights(ours), _weights(theirs))
         common = sorted(set(weights[0]) & set(weights[1]))
         cuts = [1]
-        for low, high in zip(common, common[1:], strict=False):
+        for low, high in pairwise(common):
             inside = sorted({w for side in weights for w in side if low < w <= high})
             chain = [low, *inside]
-            aligned = all(b % a == 0 for a, b in zip(chain, chain[1:], strict=False))
+            aligned = all(b % a == 0 for a, b in pairwise(chain))
             cuts += inside if aligned else [high]
         pieces: list[_Atom] = []
-        for low, high in zip(cuts, cuts[1:], strict=False):
+        for low, high in pairwise(cuts):
             values = np.arange(high // low, dtype=np.int64) * low
             pieces.append(_Atom(values.size, (_adds(ours, values), _adds(theirs, values))))
         assert prod(p.size for p in pieces) == n
@@ -119,7 +130,7 @@ def _adds(digits: Sequence[tuple[int, int, int]], values: np.ndarray) -> dict[in
     return out
 
 
-# -- components: what adds up ----------------------------------------------------------------------------------------------------
+# -- components: what adds up --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -132,7 +143,9 @@ class _Sum:
 
 
 def _side_sums(layout: Layout, view: View, atoms: Sequence[_Atom], side: int) -> tuple[int, int, list[_Sum]]:
-    """(tile, offset) of logical element 0 and the summands that depend on atoms; each summand is 0 at index 0."""
+    """
+    (tile, offset) of logical element 0 and the summands that depend on atoms; each summand is 0 at index 0.
+    """
     base_tile = base_offset = 0
     sums: list[_Sum] = []
     for axis, start in enumerate(view.offsets):
@@ -152,7 +165,10 @@ def _side_sums(layout: Layout, view: View, atoms: Sequence[_Atom], side: int) ->
 
 
 def _separate(*tables: np.ndarray) -> list[list[int]]:
-    """Groups of array axes such that every table is a sum of tables over the groups (mixed differences vanish between them)."""
+    """
+    Groups of array axes such that every table is a sum of tables over the groups (mixed differences vanish
+    between them).
+    """
     rank = tables[0].ndim
     group = list(range(rank))
     for i in range(rank):
@@ -169,7 +185,9 @@ def _separate(*tables: np.ndarray) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class _Spans:
-    """Summands of places with lengths in elements; one component, or several multiplied out. All int64 (spans,)."""
+    """
+    Summands of places with lengths in elements; one component, or several multiplied out. All int64 (spans,).
+    """
 
     src_tile: np.ndarray
     src: np.ndarray
@@ -201,10 +219,11 @@ class _Spans:
 
 
 def _merged(spans: _Spans, step: int | None = None) -> _Spans:
-    """Join spans that follow each other on both sides.
+    """
+    Join spans that follow each other on both sides.
 
-    With `step`, the spans are single values of a component, `step` elements apart when they continue each other, and
-    lengths count values; without, lengths are elements.
+    With `step`, the spans are single values of a component, `step` elements apart when they continue each
+    other, and lengths count values; without, lengths are elements.
     """
     n = len(spans)
     if n < 2:
@@ -233,7 +252,9 @@ def _merged(spans: _Spans, step: int | None = None) -> _Spans:
 
 
 def _argsort(*keys: np.ndarray) -> np.ndarray:
-    """lexsort with the first key slowest; packed in one integer when it fits, which is several times faster."""
+    """
+    lexsort with the first key slowest; packed in one integer when it fits, which is several times faster.
+    """
     packed: np.ndarray | None = None
     room = 1
     for key in keys:
@@ -297,7 +318,7 @@ def _spread(rest: list[_Spans]) -> _Spans:
     return _merged(_multiply(start, rest))
 
 
-# -- from sums to places -----------------------------------------------------------------------------------------------------------
+# -- from sums to places -------------------------------------------------------------------------------------
 
 
 def _cut(spans: _Spans, places: np.ndarray, chunk: int) -> _Spans:
@@ -316,11 +337,13 @@ def _cut(spans: _Spans, places: np.ndarray, chunk: int) -> _Spans:
 
 
 def transfers(src: Layout, src_view: View, dst: Layout, dst_view: View, itemsize: int) -> Transfers:
-    """Spans that bring a value from one layout to another; both views have the value's logical shape.
+    """
+    Spans that bring a value from one layout to another; both views have the value's logical shape.
 
-    `itemsize` is in bytes. Copies of the destination are all written. Where the source is replicated, a destination tile
-    uses its own copy if it has one; the rest is spread over the copies by the position of the span, so that one span keeps one
-    sender. LayoutError if the shapes differ, a view leaves its layout, or two elements would have one destination.
+    `itemsize` is in bytes. Copies of the destination are all written. Where the source is replicated, a
+    destination tile uses its own copy if it has one; the rest is spread over the copies by the position of
+    the span, so that one span keeps one sender. LayoutError if the shapes differ, a view leaves its layout,
+    or two elements would have one destination.
     """
     if src_view.shape != dst_view.shape:
         raise LayoutError(
@@ -368,7 +391,10 @@ def transfers(src: Layout, src_view: View, dst: Layout, dst_view: View, itemsize
 def _nearest_copy(
     src: Layout, src_tile: np.ndarray, src_byte: np.ndarray, dst_tile: np.ndarray
 ) -> np.ndarray:
-    """The tile of the source copy that serves each span: the destination's own, else one picked by rank inside the shard."""
+    """
+    The tile of the source copy that serves each span: the destination's own, else one picked by rank inside
+    the shard.
+    """
     order = _argsort(src_tile, src_byte)
     tile, byte = src_tile[order], src_byte[order]
     new_tile = np.concatenate(([True], tile[1:] != tile[:-1]))
@@ -397,7 +423,8 @@ def _check_destination(atoms: Sequence[_Atom], view: View) -> None:
                 np.add.outer, (a.adds[1][axis] for a in atoms if axis in a.adds[1]), np.zeros((), np.int64)
             )
             clash = clash or np.unique(where).size != where.size
-        # Digits with places on two storage axes are distinguished by either: only then is the check above too strict.
+        # Digits with places on two storage axes are distinguished by either: only then is the check above too
+        # strict.
         if clash and any(len(a.adds[1]) > 1 for a in atoms):
             sums = [np.zeros(1, np.int64)] * len(view.offsets)
             for a in atoms:
@@ -407,19 +434,23 @@ def _check_destination(atoms: Sequence[_Atom], view: View) -> None:
             clash = np.unique(np.stack(sums), axis=1).shape[1] != sums[0].size
     if clash:
         raise LayoutError(
-            f"view '{view}' gives several elements of a {view.shape} value one place: nothing can be written to it"
+            f"view '{view}' gives several elements of a {view.shape} value one place: "
+            "nothing can be written through it"
         )
 
 
-# -- other questions about geometry --------------------------------------------------------------------------------------------------
+# -- other questions about geometry --------------------------------------------------------------------------
 
 
 def element_places(layout: Layout, view: View) -> tuple[np.ndarray, np.ndarray]:
-    """(tile, offset in elements) of every logical element (replica 0), int64 of the view's shape: for host packing and tests."""
+    """
+    (tile, offset in elements) of every logical element (replica 0), int64 of the view's shape: for host
+    packing and tests.
+    """
     view.check_inside(layout.shape)
     if 0 in view.shape:
         return np.zeros(view.shape, np.int64), np.zeros(view.shape, np.int64)
-    atoms = [a for a in _atoms(view, view)]
+    atoms = _atoms(view, view)
     tile, offset, sums = _side_sums(layout, view, atoms, 0)
     shape = tuple(a.size for a in atoms)
     tiles = np.full(shape, tile, np.int64)

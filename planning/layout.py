@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layouts: which tile and which element of its shard holds each element of a storage array.
+"""
+Layouts: which tile and which element of its shard holds each element of a storage array.
 
-A layout is a plain value without IR. Per storage axis it is one table for the tile and one for the offset; tile and offset of
-an element are sums of those tables, so every question costs O(extent) and never an enumeration of elements. Two forms exist:
+A layout is a plain value without IR. Per storage axis it is one table for the tile and one for the offset;
+tile and offset of an element are sums of those tables, so every question costs O(extent) and never an
+enumeration of elements. Two forms exist:
 
-* a *grid* divides each axis in blocks over tiles (`Split`), then cuts what is left in panels (compute layouts);
-* a *linear home* (`chunk`) cuts panels first and deals whole panels, in the order of the panel sequence, to successive tiles.
+* a *grid* divides each axis in blocks over tiles (`Split`), then cuts what is left in panels (compute
+layouts);
+* a *linear home* (`chunk`) cuts panels first and deals whole panels, in the order of the panel sequence, to
+successive tiles.
 
 docs/spec/layout.md has the definition, the text form and examples.
 """
@@ -58,9 +62,12 @@ class Split:
 
 @dataclass(frozen=True)
 class Axis:
-    """One storage axis: its extent, how it is divided over tiles (outer to inner), how the local index is cut (outer to inner).
+    """
+    One storage axis: its extent, how it is divided over tiles (outer to inner), how the local index is cut
+    (outer to inner).
 
-    Level 0 of the local index counts panels[0]s, the last level single elements; without panels there is one level.
+    Level 0 of the local index counts panels[0]s, the last level single elements; without panels there is one
+    level.
     """
 
     extent: int
@@ -129,14 +136,15 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where every element of a storage array is.
+    """
+    Where every element of a storage array is.
 
     axes: the storage axes.
-    order: every digit (axis, level) once, outermost to innermost; strides are products of the padded counts further in.
-    replicas: (count, tile_stride) grid axes without a storage axis: the same shard on several tiles.
-    base: added to every tile number. tiles: tile numbers wrap at this machine tile count, 0 = they do not.
-    memory: the class of SRAM that the shard needs.
-    chunk: None for a grid; for a linear home the panels per tile: panel number p, counted over the level-0 digits in
+    order: every digit (axis, level) once, outermost to innermost; strides are products of the padded counts
+    further in. replicas: (count, tile_stride) grid axes without a storage axis: the same shard on several
+    tiles. base: added to every tile number. tiles: tile numbers wrap at this machine tile count, 0 = they do
+    not. memory: the class of SRAM that the shard needs. chunk: None for a grid; for a linear home the panels
+    per tile: panel number p, counted over the level-0 digits in
         `order` (which come first), is on tile base + p // chunk at panel position p % chunk.
     """
 
@@ -176,7 +184,7 @@ class Layout:
                 raise LayoutError("a linear home deals whole panels to tiles: its axes have no splits")
             if any(level for _, level in self.order[: len(self.axes)]):
                 raise LayoutError(
-                    "a linear home enumerates panels: the outermost digits of all axes come first in its order",
+                    "a linear home enumerates panels: the outermost digit of every axis comes first"
                 )
         self._check_tiles()
 
@@ -199,17 +207,19 @@ class Layout:
         flat = np.sort(tiles.ravel())
         twice = flat[1:][flat[1:] == flat[:-1]]
         if twice.size:
-            # Copies of one part that meet on a tile are the same bytes; parts that meet are a collision all the same,
-            # because a shard has no room for both.
+            # Copies of one part that meet are a collision too: a tile has one shard.
             limit = f" (tile numbers wrap at {self.tiles})" if self.tiles else ""
             raise LayoutError(
                 f"layout '{self}' puts two parts on tile {int(twice[0])}{limit}",
                 notes=(f"{tiles.size} parts and copies are on {np.unique(flat).size} tiles",),
-                hint="every part and copy needs a tile of its own: check tile strides, block sizes and the tile count",
+                hint="every part and copy needs a tile of its own: check strides, blocks and the tile count",
             )
 
     def _radices(self) -> list[tuple[int, int]]:
-        """(count, tile stride) of every splitting and replicating step; counts are upper bounds for nested splits."""
+        """
+        (count, tile stride) of every splitting and replicating step; counts are upper bounds for nested
+        splits.
+        """
         out = list(self.replicas)
         if self.chunk is not None:
             out.append((-(-self.panel_count // self.chunk), 1))
@@ -237,7 +247,10 @@ class Layout:
         return out
 
     def strides(self, axis: int) -> tuple[tuple[int, int], ...]:
-        """(size, stride in elements) of the digits of `axis`, outer to inner; the outermost size is 0, unbounded."""
+        """
+        (size, stride in elements) of the digits of `axis`, outer to inner; the outermost size is 0,
+        unbounded.
+        """
         counts = self.axes[axis].counts
         return tuple(
             (counts[level] if level else 0, self._digit_strides[axis, level]) for level in range(len(counts))
@@ -266,15 +279,19 @@ class Layout:
         return self.sum_tables(axis)[0]
 
     def offset_table(self, axis: int) -> np.ndarray:
-        """What storage index i of `axis` adds to the offset in the shard, in elements, int64 (extent,); not for linear homes."""
+        """
+        What storage index i of `axis` adds to the offset in the shard, in elements, int64 (extent,); not for
+        linear homes.
+        """
         self._grid_only("offset table")
         return self.sum_tables(axis)[1]
 
     def sum_tables(self, axis: int) -> tuple[np.ndarray, np.ndarray]:
-        """(tile, offset) contributions of an axis, int64 (extent,).
+        """
+        (tile, offset) contributions of an axis, int64 (extent,).
 
-        For a linear home the tiles are zero and the offsets add to the position in the whole panel sequence, which is
-        then divided by `chunk_elements` into tile and offset.
+        For a linear home the tiles are zero and the offsets add to the position in the whole panel sequence,
+        which is then divided by `chunk_elements` into tile and offset.
         """
         return self._tables[axis]
 
@@ -309,7 +326,9 @@ class Layout:
         return self.place(tile, offset)
 
     def place(self, tile: np.ndarray, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Turn sums of the tables into (tile, offset): deal the panel sequence, add the base, wrap. Replica 0."""
+        """
+        Turn sums of the tables into (tile, offset): deal the panel sequence, add the base, wrap. Replica 0.
+        """
         if self.chunk is not None:
             step, offset = np.divmod(offset, max(self.chunk * self.panel_elements, 1))
             tile = tile + step
@@ -373,7 +392,10 @@ class Layout:
         return self._into(tiles, used, np.ones((), np.int64)).astype(bool)
 
     def local_extents(self, axis: int, tiles: int) -> np.ndarray:
-        """Elements along `axis` that each tile holds, int64 (tiles,), 0 where it holds nothing; not for linear homes."""
+        """
+        Elements along `axis` that each tile holds, int64 (tiles,), 0 where it holds nothing; not for linear
+        homes.
+        """
         self._grid_only("extent")
         sizes = self.axes[axis].parts[1].reshape((-1,) + (1,) * (len(self.axes) - axis))
         return self._into(tiles, self._used_tiles(), sizes)
@@ -390,7 +412,8 @@ class Layout:
         return self.shard_elements * itemsize
 
     def shard_bytes_per_tile(self, itemsize: int, tiles: int) -> np.ndarray:
-        """Bytes up to the last padded panel of each tile's shard, int64 (tiles,), 0 where it holds nothing.
+        """
+        Bytes up to the last padded panel of each tile's shard, int64 (tiles,), 0 where it holds nothing.
 
         Strides are those of the largest shard, so a ragged shard may have gaps, which are counted.
         """
@@ -444,10 +467,11 @@ class Layout:
         return replace(self, base=(self.base + n) % self.tiles if self.tiles else self.base + n)
 
     def normal(self) -> Layout:
-        """The normal form: same places, sizes and memory class, without steps that do nothing.
+        """
+        The normal form: same places, sizes and memory class, without steps that do nothing.
 
-        Splits and replicas that count on are joined, panels that change neither order nor padding are dropped, digits
-        that never count come first, and the wrap goes where no tile number wraps.
+        Splits and replicas that count on are joined, panels that change neither order nor padding are
+        dropped, digits that never count come first, and the wrap goes where no tile number wraps.
         """
         axes: list[Axis] = []
         for axis in self.axes:
@@ -463,28 +487,24 @@ class Layout:
                 splits.append(split)
                 size = split.block
             axes.append(replace(axis, splits=tuple(splits)))
-        order = list(self.order)
+        order = self._idle_first(axes, self.order)
         for a in range(len(axes)):
             level = 0
             while level < len(axes[a].panels):
                 axis = axes[a]
                 fused = replace(axis, panels=axis.panels[:level] + axis.panels[level + 1 :])
-                here, inner = order.index((a, level)), order.index((a, level + 1))
-                alone = axis.counts[level] == 1 or axis.counts[level + 1] == 1
-                same = fused.counts[level] == axis.counts[level] * axis.counts[level + 1]
+                outer, inner = axis.counts[level : level + 2]
+                here = order.index((a, level))
+                adjacent = order[here + 1 : here + 2] == [(a, level + 1)]
                 # A linear home counts level-0 digits: fusing one of them would change what a panel is.
-                keep = self.chunk is not None and level == 0 and axis.counts[1] != 1
-                if not same or keep or not (alone or inner == here + 1):
+                keep = self.chunk is not None and level == 0 and inner != 1
+                if fused.counts[level] != outer * inner or keep or not (adjacent or 1 in (outer, inner)):
                     level += 1
                     continue
-                del order[here if axis.counts[level] == 1 else inner]
-                order = [(b, k - (b == a and k > level)) for b, k in order]
+                order.remove((a, level if outer == 1 else level + 1))
                 axes[a] = fused
+                order = self._idle_first(axes, [(b, k - (b == a and k > level)) for b, k in order])
                 level = 0
-        idle = sorted(d for d in order if axes[d[0]].counts[d[1]] == 1)
-        order = idle + [d for d in order if d not in idle]
-        if self.chunk is not None:
-            order.sort(key=lambda d: d[1] != 0)
         replicas: list[tuple[int, int]] = []
         for n, stride in sorted((r for r in self.replicas if r[0] > 1), key=lambda r: (-r[1], r[0])):
             if replicas and replicas[-1][1] == n * stride:
@@ -500,8 +520,15 @@ class Layout:
                 out = unwrapped
         return out
 
+    def _idle_first(self, axes: Sequence[Axis], order: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The order with the digits that never count in front, as far as a linear home lets them."""
+        idle = sorted(d for d in order if axes[d[0]].counts[d[1]] == 1)
+        out = idle + [d for d in order if d not in idle]
+        return out if self.chunk is None else sorted(out, key=lambda d: d[1] != 0)
+
     def equivalent(self, other: Layout) -> bool:
-        """Whether both put every element, and every copy of it, at the same place of equally large shards.
+        """
+        Whether both put every element, and every copy of it, at the same place of equally large shards.
 
         Decided on the tables, so it also sees equalities that the normal form does not (ragged coincidences).
         """
@@ -521,19 +548,22 @@ class Layout:
             firsts = [
                 np.sort(x.positions(*([zero] * len(x.axes)))[0] + x.replica_tiles) for x in (self, other)
             ]
-            return np.array_equal(*firsts) and all(
+            return np.array_equal(firsts[0], firsts[1]) and all(
                 np.array_equal(mine - mine[0], its - its[0])
                 for a in range(len(self.axes))
                 for mine, its in zip(self.sum_tables(a), other.sum_tables(a), strict=True)
             )
         # Wraps and panel sequences are not sums: compare element by element, by slabs of the first axis.
         return all(
-            np.array_equal(*(x._copies_of_slab(i) for x in (self, other)))
+            np.array_equal(self._copies_of_slab(i), other._copies_of_slab(i))
             for i in range(max(1, *self.shape[:1], 1))
         )
 
     def _copies_of_slab(self, i: int) -> np.ndarray:
-        """Sorted (tile, offset) of all copies of the elements with first index i, int64 (2, copies, elements...)."""
+        """
+        Sorted (tile, offset) of all copies of the elements with first index i, int64 (2, copies,
+        elements...).
+        """
         grids = np.ogrid[tuple(slice(n) for n in self.shape[1:])]
         indices = (np.full((1,) * len(self.shape[1:]), i), *grids) if self.shape else ()
         tile, offset = self.positions(*indices)
@@ -632,7 +662,10 @@ def single_tile(
     tiles: int = 0,
     memory: Memory = "any",
 ) -> Layout:
-    """The whole array on tile `base`, cut in `panels` (per axis, outer to inner), in `order` (default: axis by axis)."""
+    """
+    The whole array on tile `base`, cut in `panels` (per axis, outer to inner), in `order` (default: axis by
+    axis).
+    """
     cuts = panels if panels is not None else [()] * len(shape)
     axes = tuple(Axis(n, (), tuple(p)) for n, p in zip(shape, cuts, strict=True))
     return Layout(axes, tuple(order) if order is not None else _natural_order(axes), (), base, tiles, memory)
@@ -648,7 +681,10 @@ def linear_home(
     base: int = 0,
     memory: Memory = "any",
 ) -> Layout:
-    """A home that deals whole panels to `owners` (default: all `tiles`) successive tiles, as evenly as whole panels allow."""
+    """
+    A home that deals whole panels to `owners` (default: all `tiles`) successive tiles, as evenly as whole
+    panels allow.
+    """
     axes = tuple(Axis(n, (), tuple(p)) for n, p in zip(shape, panels, strict=True))
     count = prod(axis.counts[0] for axis in axes)
     chunk = max(1, -(-count // (tiles if owners is None else owners)))

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views: how the logical index of a value finds its element among the storage axes of a layout.
+"""
+Views: how the logical index of a value finds its element among the storage axes of a layout.
 
-A view cuts each logical index into mixed-radix digits and adds digit * stride to one storage axis per digit, on top of an
-offset per storage axis. Transposes, slices, splits and merges of axes that lie together in storage, gaps (72 columns kept as
-3 x 24 of 32) and broadcasts are all of this form, so they cost the machine nothing. What is not of this form is answered with
-None, and the caller inserts a conversion.
+A view cuts each logical index into mixed-radix digits and adds digit * stride to one storage axis per digit,
+on top of an offset per storage axis. Transposes, slices, splits and merges of axes that lie together in
+storage, gaps (72 columns kept as 3 x 24 of 32) and broadcasts are all of this form, so they cost the machine
+nothing. What is not of this form is answered with None, and the caller inserts a conversion.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ def _grammar() -> Lark:
 
 
 def parse_tree(text: str, start: str) -> Tree[Token]:
-    """The lark tree of `text`, which is a "layout" or a "view"; LayoutError with the column where it stops making sense."""
+    """
+    The lark tree of `text`, which is a "layout" or a "view"; LayoutError with the column where it stops
+    making sense.
+    """
     try:
         return _grammar().parse(text, start=start)
     except LarkError as error:
@@ -54,7 +58,10 @@ def axis_letter(axis: int) -> str:
 
 
 def _merge(digits: Iterable[Digit]) -> list[Digit]:
-    """Drop digits of size one and join neighbours that count on: the normal form of a digit sequence (outer to inner)."""
+    """
+    Drop digits of size one and join neighbours that count on: the normal form of a digit sequence (outer to
+    inner).
+    """
     out: list[Digit] = []
     for size, axis, stride in digits:
         if size == 1:
@@ -68,7 +75,10 @@ def _merge(digits: Iterable[Digit]) -> list[Digit]:
 
 
 def _cut(digits: Sequence[Digit], shape: Sequence[int]) -> tuple[tuple[Digit, ...], ...] | None:
-    """Distribute a digit sequence (outer to inner) over axes of `shape`, splitting digits where sizes divide; None if not."""
+    """
+    Distribute a digit sequence (outer to inner) over axes of `shape`, splitting digits where sizes divide;
+    None if not.
+    """
     rest = list(digits)
     out: list[tuple[Digit, ...]] = []
     for wanted in reversed(shape):
@@ -92,10 +102,13 @@ def _cut(digits: Sequence[Digit], shape: Sequence[int]) -> tuple[tuple[Digit, ..
 
 @dataclass(frozen=True)
 class View:
-    """Logical index -> storage index: s_a = offsets[a] + sum of digit * stride over the digits that name storage axis a.
+    """
+    Logical index -> storage index: s_a = offsets[a] + sum of digit * stride over the digits that name storage
+    axis a.
 
-    `digits[i]` cuts logical index i, outer to inner; the product of its sizes is `shape[i]`. Storage axis -1 contributes
-    nothing (broadcast). Digits are kept in normal form, so equal maps written with the same digits compare equal.
+    `digits[i]` cuts logical index i, outer to inner; the product of its sizes is `shape[i]`. Storage axis -1
+    contributes nothing (broadcast). Digits are kept in normal form, so equal maps written with the same
+    digits compare equal.
     """
 
     shape: tuple[int, ...]
@@ -159,7 +172,7 @@ class View:
                 out.append(((0, -1, 0),))
                 continue
             while digits:
-                outer, axis, stride = digits.pop(0)
+                _, axis, stride = digits.pop(0)
                 inner = prod(d[0] for d in digits)
                 first = start // inner
                 last = (start + size - 1) // inner
@@ -175,7 +188,10 @@ class View:
         return View(tuple(sizes), tuple(out), tuple(base))
 
     def reshape(self, new_shape: Sequence[int]) -> View | None:
-        """The same elements in row-major order of the logical index under another shape; None if digits would not align."""
+        """
+        The same elements in row-major order of the logical index under another shape; None if digits would
+        not align.
+        """
         if prod(new_shape) != prod(self.shape):
             raise LayoutError(
                 f"cannot reshape {self.shape} to {tuple(new_shape)}: the number of elements differs"
@@ -186,7 +202,10 @@ class View:
         return None if digits is None else View(tuple(new_shape), digits, self.offsets)
 
     def broadcast(self, new_shape: Sequence[int], dims: Sequence[int]) -> View:
-        """Old axis j becomes new axis dims[j], repeated when its size is 1; new axes not in `dims` repeat the value."""
+        """
+        Old axis j becomes new axis dims[j], repeated when its size is 1; new axes not in `dims` repeat the
+        value.
+        """
         if (
             len(dims) != self.rank
             or list(dims) != sorted(set(dims))
@@ -204,7 +223,9 @@ class View:
         return View(tuple(new_shape), tuple(out), self.offsets)
 
     def then(self, inner: View) -> View | None:
-        """The view that goes through self and then through `inner`, whose logical axes are self's storage axes."""
+        """
+        The view that goes through self and then through `inner`, whose logical axes are self's storage axes.
+        """
         if len(self.offsets) != inner.rank:
             raise LayoutError(
                 f"a view onto {len(self.offsets)} axes cannot be followed by one of rank {inner.rank}"
@@ -291,7 +312,8 @@ class View:
         for a, (reach, extent) in enumerate(zip(last, storage_shape, strict=True)):
             if reach >= extent:
                 raise LayoutError(
-                    f"view '{self}' reaches index {reach} of storage axis {axis_letter(a)}, which has {extent} elements"
+                    f"view '{self}' reaches index {reach} of storage axis {axis_letter(a)}, "
+                    f"which has {extent} elements"
                 )
 
     def is_injective(self) -> bool:
@@ -375,7 +397,10 @@ class View:
 
 
 def _carries_nothing(offset: int, digits: Sequence[tuple[int, int]], radix: Sequence[int]) -> bool:
-    """Whether offset + sum of digits never carries from one place of the mixed radix (outer to inner sizes) to the next."""
+    """
+    Whether offset + sum of digits never carries from one place of the mixed radix (outer to inner sizes) to
+    the next.
+    """
     top = 1
     for place in reversed(radix):
         top *= place

@@ -18,7 +18,7 @@ EXTENTS = st.sampled_from([1, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13])
 examples = settings(max_examples=150, deadline=None)
 
 
-# -- the definition, element by element ------------------------------------------------------------------------------------
+# -- the definition, element by element ----------------------------------------------------------------------
 
 
 def naive_places(layout: Layout, index: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -69,7 +69,7 @@ def all_indices(shape: tuple[int, ...]):
     return itertools.product(*map(range, shape))
 
 
-# -- random cases ----------------------------------------------------------------------------------------------------------
+# -- random cases --------------------------------------------------------------------------------------------
 
 
 @st.composite
@@ -165,7 +165,7 @@ def view_chains(draw, storage: tuple[int, ...], steps: int = 3, injective: bool 
     return view, where
 
 
-# -- views -------------------------------------------------------------------------------------------------------------------
+# -- views ---------------------------------------------------------------------------------------------------
 
 
 @examples
@@ -208,7 +208,7 @@ def test_views_that_align_always_compose(data):
     assert outer.then(inner) is not None
 
 
-# -- layouts -----------------------------------------------------------------------------------------------------------------
+# -- layouts -------------------------------------------------------------------------------------------------
 
 
 @examples
@@ -289,7 +289,7 @@ def test_rotation_shifts_tiles(data):
             assert o == p and u == ((t + n) % layout.tiles if layout.tiles else t + n)
 
 
-# -- transfers ---------------------------------------------------------------------------------------------------------------
+# -- transfers -----------------------------------------------------------------------------------------------
 
 
 def check_transfers(src: Layout, src_view: View, dst: Layout, dst_view: View, itemsize: int) -> None:
@@ -356,7 +356,9 @@ def _reachable(draw, shape):
 
 @st.composite
 def holders(draw, shape: tuple[int, ...]):
-    """(layout, view) that can hold a value of a logical shape: other factorings, permutations, margins, gaps."""
+    """
+    (layout, view) that can hold a value of a logical shape: other factorings, permutations, margins, gaps.
+    """
     view = _reachable(draw, shape)
     axes_used = len(view.offsets)
     perm = draw(st.permutations(range(axes_used)))
