@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program image: what a loader puts into SRAM, and the manifest that the host needs.
+"""
+The program image: what a loader puts into SRAM, and the manifest that the host needs.
 
-The supervisor program is encoded in 32-bit words that are the same on every tile; docs/spec/image.md describes them. The image also
-holds the tables (one row of words per tile) and, for the host only, the manifest: bindings, code ranges, and names for
-reports. Nothing in the manifest steers execution: the executor decodes everything it does from SRAM.
+The supervisor program is encoded in 32-bit words that are the same on every tile; docs/spec/image.md
+describes them. The image also holds the tables (one row of words per tile) and, for the host only, the
+manifest: bindings, code ranges, and names for reports. Nothing in the manifest steers execution: the executor
+decodes everything it does from SRAM.
 """
 
 from __future__ import annotations
@@ -28,14 +30,13 @@ from tilewright.backends.program import (
     Exchange,
     Instruction,
     Operand,
-    Patch,
     Placed,
     Program,
     ProgramError,
     Repeat,
     Tap,
 )
-from tilewright.planning.dtypes import numpy_dtype
+from tilewright.planning.dtypes import name_of, numpy_dtype
 
 FORMAT = "tilewright.image"
 VERSION = 1
@@ -50,15 +51,14 @@ SCALARS = (
     "epsilon",
     "reduced",
     "value",
-    "axis",
-    "low",
-    "high",
+    "weights_standard",
+    "run_bytes",
     "count",
-    "offset",
-    "stride",
-    "accumulate",
+    "split",
 )
-"""Scalar names by number; a program may use further ones, which the image lists in `scalar_names`. Append only."""
+"""
+Scalar names by number; a program may use further ones, which the image lists in `scalar_names`. Append only.
+"""
 
 
 class ImageError(ProgramError):
@@ -70,7 +70,9 @@ class ImageError(ProgramError):
 
 @dataclass(frozen=True)
 class Debug:
-    """What a supervisor word is for: word index, kind ("call", "exchange", "repeat", "tap"), name, provenance."""
+    """
+    What a supervisor word is for: word index, kind ("call", "exchange", "repeat", "tap"), name, provenance.
+    """
 
     word: int
     kind: str
@@ -115,7 +117,9 @@ class _Encoder:
                 case Exchange():
                     address, width = self._table(instruction.rows)
                     self.words += [address, width]
-                    self._name(start, "exchange", instruction.name or instruction.rows, instruction.provenance)
+                    self._name(
+                        start, "exchange", instruction.name or instruction.rows, instruction.provenance
+                    )
                     opcode = OP_EXCHANGE
                 case Repeat():
                     self._repeat(instruction, start)
@@ -143,7 +147,9 @@ class _Encoder:
         self._name(start, "call", call.kernel, call.provenance)
         extents, axes = self._table(call.extents)
         if self.program is not None and call.kernel not in self.code:
-            raise ProgramError(f"kernel '{call.kernel}' is called but has no code", location=call.provenance or None)
+            raise ProgramError(
+                f"kernel '{call.kernel}' is called but has no code", location=call.provenance or None
+            )
         counts = (len(call.ins), len(call.outs), axes, len(call.scalars))
         if max(counts) > 0xFF:
             raise ProgramError(f"call of '{call.kernel}' has more than 255 operands, axes or scalars")
@@ -193,7 +199,10 @@ def encode_supervisor(program: Program) -> Supervisor:
 
 
 def supervisor_bytes(body: Sequence[Instruction]) -> int:
-    """Bytes of the supervisor program of `body`: independent of every address, so it can be reserved before allocation."""
+    """
+    Bytes of the supervisor program of `body`: independent of every address, so it can be reserved before
+    allocation.
+    """
     encoder = _Encoder(None)
     encoder.body(body)
     return 4 * (len(encoder.words) + 1)
@@ -324,7 +333,9 @@ class _Decoder:
             operands.append(operand)
         if cursor != stop:
             raise self._fail(at, f"the call's operands take {cursor - at} words, its length says {stop - at}")
-        return DecodedCall(at, code, extents, axes, tuple(values), tuple(operands[:ins]), tuple(operands[ins:]))
+        return DecodedCall(
+            at, code, extents, axes, tuple(values), tuple(operands[:ins]), tuple(operands[ins:])
+        )
 
     def _operand(self, cursor: int) -> tuple[DecodedOperand, int]:
         address, head = self.words[cursor], self.words[cursor + 1]
@@ -359,7 +370,9 @@ def _signed(value: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
-def decode_supervisor(words: npt.NDArray[np.uint32], scalar_names: Sequence[str] = SCALARS) -> tuple[Decoded, ...]:
+def decode_supervisor(
+    words: npt.NDArray[np.uint32], scalar_names: Sequence[str] = SCALARS
+) -> tuple[Decoded, ...]:
     """The instructions that the words say; ImageError names the word that cannot be read."""
     body, _ = _Decoder(words, scalar_names).body(0, None)
     return tuple(body)
@@ -424,7 +437,8 @@ class Image:
             "name": self.name,
             "supervisor": {"address": self.supervisor[0], "words": self.supervisor[1]},
             "segments": [
-                {"name": s.name, "address": s.address, "category": s.category, **put(s.words)} for s in self.segments
+                {"name": s.name, "address": s.address, "category": s.category, **put(s.words)}
+                for s in self.segments
             ],
             "code": [dataclasses.asdict(item) for item in self.code],
             "bindings": [dataclasses.asdict(item) for item in self.bindings],
@@ -433,7 +447,7 @@ class Image:
             "taps": [dataclasses.asdict(item) for item in self.taps],
             "scalar_names": list(self.scalar_names),
             "constants": [
-                {"name": c.name, "dtype": _dtype_name(c.data), **put(c.data)} for c in self.constants
+                {"name": c.name, "dtype": name_of(c.data.dtype), **put(c.data)} for c in self.constants
             ],
         }
         manifest["data"] = {"file": path.name + ".data", "nbytes": len(blob), "sha256": _sha256(blob)}
@@ -451,7 +465,9 @@ class Image:
         if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
             raise ImageError(f"'{path}' is not a program image")
         if manifest.get("version", 0) > VERSION:
-            raise ImageError(f"'{path}' has version {manifest['version']}, this tilewright reads up to {VERSION}")
+            raise ImageError(
+                f"'{path}' has version {manifest['version']}, this tilewright reads up to {VERSION}"
+            )
         reference = manifest["data"]
         if Path(reference["file"]).name != reference["file"]:
             raise ImageError(f"'{path}' refers to a file outside its folder: '{reference['file']}'")
@@ -471,7 +487,8 @@ class Image:
             name=manifest["name"],
             supervisor=(manifest["supervisor"]["address"], manifest["supervisor"]["words"]),
             segments=tuple(
-                Segment(s["name"], s["address"], get(s, np.uint32), s["category"]) for s in manifest["segments"]
+                Segment(s["name"], s["address"], get(s, np.uint32), s["category"])
+                for s in manifest["segments"]
             ),
             code=tuple(Code(**item) for item in manifest["code"]),
             bindings=tuple(
@@ -492,13 +509,6 @@ def _sha256(raw: bytes | bytearray) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def _dtype_name(array: np.ndarray) -> str:
-    for name in DTYPES:
-        if np.dtype(numpy_dtype(name)) == array.dtype:
-            return name
-    raise ImageError(f"a constant has element type {array.dtype}, which the format does not know")
-
-
 def to_image(program: Program) -> Image:
     """Encode a program; ProgramError when it contradicts itself."""
     supervisor = encode_supervisor(program)
@@ -508,7 +518,9 @@ def to_image(program: Program) -> Image:
     ]
     for segment in segments:
         if segment.address % 4:
-            raise ProgramError(f"'{segment.name}' is placed at {segment.address:#x}, which is not a word address")
+            raise ProgramError(
+                f"'{segment.name}' is placed at {segment.address:#x}, which is not a word address"
+            )
     _refuse_overlaps(program, segments)
     return Image(
         machine=program.machine,

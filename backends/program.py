@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The placed machine program: plain data between the lowering, the image writer and the executor.
+"""
+The placed machine program: plain data between the lowering, the image writer and the executor.
 
-A `Program` is what remains when every decision is made. Control is one supervisor program common to all tiles (`body`); what
-differs per tile is in tables (numpy arrays, one row of words per tile). Every address is an absolute SRAM byte address, equal on
-all tiles. The textual form is the dialect `tile_asm`, the binary form `backends/image.py`.
+A `Program` is what remains when every decision is made. Control is one supervisor program common to all tiles
+(`body`); what differs per tile is in tables (numpy arrays, one row of words per tile). Every address is an
+absolute SRAM byte address, equal on all tiles. The textual form is the dialect `tile_asm`, the binary form
+`backends/image.py`.
 """
 
 from __future__ import annotations
@@ -27,20 +29,25 @@ POINTER_FIELD = 0
 ADDRESS_BITS = 18
 
 Axis: TypeAlias = "tuple[tuple[int, int], ...]"
-"""One axis of an operand: digits from outermost to innermost, each (size, stride in elements). The outermost size is 0
-(unbounded: the extent decides); a broadcast axis is ((0, 0),)."""
+"""
+One axis of an operand: digits from outermost to innermost, each (size, stride in elements). The outermost
+size is 0 (unbounded: the extent decides); a broadcast axis is ((0, 0),).
+"""
 
 BindingKind = Literal["parameter", "input", "output", "constant", "value"]
 TableCategory = Literal["rows", "patch tables", "arguments"]
 
 
 class ProgramError(TileError):
-    """A program that contradicts itself: a table that is not there, digits without sense, ranges that overlap."""
+    """
+    A program that contradicts itself: a table that is not there, digits without sense, ranges that overlap.
+    """
 
 
 @dataclass(frozen=True)
 class Operand:
-    """Where one kernel operand lies: element i of an axis adds its digits' strides to `address`.
+    """
+    Where one kernel operand lies: element i of an axis adds its digits' strides to `address`.
 
     `steps`: bytes added per iteration of each enclosing repeat, outermost first; missing inner entries are 0.
     """
@@ -53,7 +60,10 @@ class Operand:
 
 @dataclass(frozen=True)
 class Call:
-    """One kernel on every tile whose extents are not zero. `extents` names a table of shape (tiles, kernel axes)."""
+    """
+    One kernel on every tile whose extents are not zero. `extents` names a table of shape (tiles, kernel
+    axes).
+    """
 
     kernel: str
     ins: tuple[Operand, ...]
@@ -62,7 +72,7 @@ class Call:
     extents: str
     provenance: str = ""
 
-    def scalar(self, name: str, default: int | float | None = None) -> int | float | None:
+    def scalar(self, name: str, default: float | None = None) -> int | float | None:
         """The scalar `name`, or `default`."""
         return next((value for key, value in self.scalars if key == name), default)
 
@@ -78,10 +88,11 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Patch:
-    """Adds `delta_words` to the 18-bit address field at bit `shift` of the row words that `positions` names.
+    """
+    Adds `delta_words` to the 18-bit address field at bit `shift` of the row words that `positions` names.
 
-    `positions` is a table of shape (tiles, n) of word indices into the tile's row; NO_POSITION is skipped. Applied after each
-    iteration but the last; after the last one the words are restored.
+    `positions` is a table of shape (tiles, n) of word indices into the tile's row; NO_POSITION is skipped.
+    Applied after each iteration but the last; after the last one the words are restored.
     """
 
     rows: str
@@ -102,7 +113,10 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Tap:
-    """Marks that the value `value` is complete in `binding` (comparison of every value, error reports); costs nothing."""
+    """
+    Marks that the value `value` is complete in `binding` (comparison of every value, error reports); costs
+    nothing.
+    """
 
     value: str
     binding: str
@@ -113,7 +127,9 @@ Instruction: TypeAlias = "Call | Exchange | Repeat | Tap"
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Words that differ per tile, placed at one address on all of them. `words` is uint32 of shape (tiles, n)."""
+    """
+    Words that differ per tile, placed at one address on all of them. `words` is uint32 of shape (tiles, n).
+    """
 
     name: str
     address: int
@@ -147,7 +163,9 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Constant:
-    """Logical contents that the program itself brings (a binding of kind "constant" names it in `tensors`)."""
+    """
+    Logical contents that the program itself brings (a binding of kind "constant" names it in `tensors`).
+    """
 
     name: str
     data: np.ndarray
@@ -167,10 +185,12 @@ class Constant:
 
 @dataclass(frozen=True)
 class Binding:
-    """A named value of the host: where it lies and how.
+    """
+    A named value of the host: where it lies and how.
 
-    `layout` and `view` are the texts of `planning.layout`; `shape` is the logical shape of one member. A sequence has `count`
-    members `stride` bytes apart, one name in `tensors` for each. Stored value = logical value * 2^-scale.
+    `layout` and `view` are the texts of `planning.layout`; `shape` is the logical shape of one member. A
+    sequence has `count` members `stride` bytes apart, one name in `tensors` for each. Stored value = logical
+    value * 2^-scale.
     """
 
     name: str
@@ -188,8 +208,11 @@ class Binding:
 
 @dataclass(frozen=True)
 class Placed:
-    """One allocated byte range of every tile. `first` and `last` are the numbers of the first and last instruction (in the
-    order of `Program.instructions`) that need it; category is one of the memory categories."""
+    """
+    One allocated byte range of every tile. `first` and `last` are the numbers of the first and last
+    instruction (in the order of `Program.instructions`) that need it; category is one of the memory
+    categories.
+    """
 
     name: str
     address: int
@@ -246,7 +269,10 @@ class Program:
         raise ProgramError(f"no binding is named '{name}'")
 
     def instructions(self) -> Iterator[tuple[Instruction, tuple[Repeat, ...]]]:
-        """All instructions in program order with their enclosing repeats, outermost first; a repeat before its body."""
+        """
+        All instructions in program order with their enclosing repeats, outermost first; a repeat before its
+        body.
+        """
         return walk(self.body)
 
 

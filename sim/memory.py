@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The SRAM of all tiles, with what has been written.
+"""
+The SRAM of all tiles, with what has been written.
 
-`data` holds the bytes, `valid` one byte for each 32-bit word: bits 0 to 3 say which bytes of the word hold defined contents, bits
-4 to 7 which bytes a sub-word store has destroyed (the machine stores whole words only, so a kernel that ends inside a word
-takes the rest of the word with it). A word of which every byte is defined is 0x0f, one never written is 0.
+`data` holds the bytes, `valid` one byte for each 32-bit word: bits 0 to 3 say which bytes of the word hold
+defined contents, bits 4 to 7 which bytes a sub-word store has destroyed (the machine stores whole words only,
+so a kernel that ends inside a word takes the rest of the word with it). A word of which every byte is defined
+is 0x0f, one never written is 0.
 
-Both arrays are mapped lazily (pages of zeros), so a machine of 1472 tiles costs only what a program touches, unless poison fills it.
+Both arrays are mapped lazily (pages of zeros), so a machine of 1472 tiles costs only what a program touches,
+unless poison fills it.
 """
 
 from __future__ import annotations
@@ -22,10 +25,18 @@ if TYPE_CHECKING:
 FULL = 0x0F
 """Value of `valid` for a word whose four bytes are all defined."""
 
+PERSISTENT = 0x8F
+"""
+Value of `valid` for a word that the loader has written and that the program may not overwrite (code, tables,
+parameters).
+"""
 
-def poison_word(value: int | float) -> int:
-    """The 32-bit pattern of a poison value: an integer is the pattern itself, a float its f32 pattern; NaN is all ones, which is
-    a NaN in f32, f16 and bf16 alike."""
+
+def poison_word(value: float) -> int:
+    """
+    The 32-bit pattern of a poison value: an integer is the pattern itself, a float its f32 pattern; NaN is
+    all ones, which is a NaN in f32, f16 and bf16 alike.
+    """
     if isinstance(value, int):
         return value & 0xFFFFFFFF
     if value != value:
@@ -34,10 +45,12 @@ def poison_word(value: int | float) -> int:
 
 
 class Memory:
-    """Bytes of every tile from `base` on: `data` (tiles, nbytes) uint8, `words` the same as (tiles, nbytes // 4) uint32, `valid`
-    (tiles, nbytes // 4) uint8."""
+    """
+    Bytes of every tile from `base` on: `data` (tiles, nbytes) uint8, `words` the same as (tiles, nbytes // 4)
+    uint32, `valid` (tiles, nbytes // 4) uint8.
+    """
 
-    def __init__(self, tiles: int, base: int, nbytes: int, poison: int | float | None = None) -> None:
+    def __init__(self, tiles: int, base: int, nbytes: int, poison: float | None = None) -> None:
         self.tiles = tiles
         self.base = base
         self.nbytes = nbytes
@@ -48,7 +61,7 @@ class Memory:
         self.valid = np.zeros((tiles, nbytes // 4), np.uint8)
 
     @classmethod
-    def of(cls, machine: Machine, poison: int | float | None = None) -> Memory:
+    def of(cls, machine: Machine, poison: float | None = None) -> Memory:
         """The memory of a machine."""
         return cls(machine.tiles, machine.sram_base, machine.sram_bytes, poison)
 
@@ -64,7 +77,10 @@ class Memory:
     def store(
         self, tiles: slice | npt.NDArray[np.int64], address: int, contents: npt.NDArray[np.uint8]
     ) -> None:
-        """Write whole words from outside (loader, host): contents (tiles, nbytes), address and size multiples of 4."""
+        """
+        Write whole words from outside (loader, host): contents (tiles, nbytes), address and size multiples of
+        4.
+        """
         start = address - self.base
         size = contents.shape[-1]
         if start % 4 or size % 4:
@@ -75,8 +91,10 @@ class Memory:
     def invalid(
         self, tiles: slice | npt.NDArray[np.int64], address: int, nbytes: int
     ) -> tuple[int, int, bool] | None:
-        """The first byte of the range (over tiles, then addresses) that is not defined: (position in `tiles`, address, destroyed by
-        a sub-word store), or None. The range may start and end inside a word."""
+        """
+        The first byte of the range (over tiles, then addresses) that is not defined: (position in `tiles`,
+        address, destroyed by a sub-word store), or None. The range may start and end inside a word.
+        """
         first, last = (address - self.base) // 4, (address + nbytes - 1 - self.base) // 4
         window = self.valid[tiles, first : last + 1]
         need = np.full(last + 1 - first, FULL, np.uint8)
