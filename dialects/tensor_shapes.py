@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes of tensor operations, and nothing else.
+"""
+Shapes of tensor operations, and nothing else.
 
-Each function takes shapes (tuples of extents) and parameters, and returns the result's shape or raises `ShapeError` with a
-sentence that names what is wrong. The verifier, the constructors and the readers share them; nothing here imports xDSL.
+Each function takes shapes (tuples of extents) and parameters, and returns the result's shape or raises
+`ShapeError` with a sentence that names what is wrong. The verifier, the constructors and the readers share
+them; nothing here imports xDSL.
 """
 
 from __future__ import annotations
@@ -40,14 +42,17 @@ def broadcast_pair(lhs: Shape, rhs: Shape) -> Shape:
     for axis, (a, b) in enumerate(zip(left, right, strict=True)):
         if a != b and 1 not in (a, b):
             raise ShapeError(
-                f"cannot broadcast {show(lhs)} with {show(rhs)}: extents {a} and {b} differ on axis {axis - rank}"
+                f"cannot broadcast {show(lhs)} with {show(rhs)}: "
+                f"extents {a} and {b} differ on axis {axis - rank}"
             )
         result.append(b if a == 1 else a)
     return tuple(result)
 
 
 def matmul(lhs: Shape, rhs: Shape, transpose_a: bool = False, transpose_b: bool = False) -> Shape:
-    """`[.., m, k] x [.., k, n] -> [.., m, n]`; a transposed operand has its last two axes swapped in storage."""
+    """
+    `[.., m, k] x [.., k, n] -> [.., m, n]`; a transposed operand has its last two axes swapped in storage.
+    """
     if len(lhs) < 2 or len(rhs) < 2:
         raise ShapeError(f"matmul needs operands of rank 2 or more, found {show(lhs)} and {show(rhs)}")
     if lhs[:-2] != rhs[:-2]:
@@ -81,7 +86,9 @@ def normalized(shape: Shape, vectors: Sequence[tuple[str, Shape]] = ()) -> Shape
         raise ShapeError("a row-wise operation needs a tensor of rank 1 or more, found a scalar")
     for name, vector in vectors:
         if vector != shape[-1:]:
-            raise ShapeError(f"{name} must have shape {shape[-1]}, the last axis of {show(shape)}, found {show(vector)}")
+            raise ShapeError(
+                f"{name} must have shape {shape[-1]}, the last axis of {show(shape)}, found {show(vector)}"
+            )
     return shape
 
 
@@ -106,7 +113,9 @@ def attention(query: Shape, key: Shape, value: Shape) -> Shape:
 def transpose(shape: Shape, permutation: Sequence[int]) -> Shape:
     """Result axis i is operand axis `permutation[i]`."""
     if sorted(permutation) != list(range(len(shape))):
-        raise ShapeError(f"{list(permutation)} is not a permutation of the axes of {show(shape)} (rank {len(shape)})")
+        raise ShapeError(
+            f"{list(permutation)} is not a permutation of the axes of {show(shape)} (rank {len(shape)})"
+        )
     return tuple(shape[axis] for axis in permutation)
 
 
@@ -144,7 +153,8 @@ def concat(shapes: Sequence[Shape], axis: int) -> Shape:
     for number, shape in enumerate(shapes):
         if len(shape) != len(first) or shape[:axis] + shape[axis + 1 :] != first[:axis] + first[axis + 1 :]:
             raise ShapeError(
-                f"concat along axis {axis}: operand {number} is {show(shape)}, which does not match {show(first)}"
+                f"concat along axis {axis}: operand {number} is {show(shape)}, "
+                f"which does not match {show(first)}"
             )
     return (*first[:axis], sum(shape[axis] for shape in shapes), *first[axis + 1 :])
 
@@ -162,7 +172,10 @@ def pad(shape: Shape, low: Sequence[int], high: Sequence[int]) -> Shape:
 
 
 def broadcast(shape: Shape, dimensions: Sequence[int], result: Shape) -> Shape:
-    """Operand axis i becomes result axis `dimensions[i]`; its extent is equal or 1. Returns the result's shape."""
+    """
+    Operand axis i becomes result axis `dimensions[i]`; its extent is equal or 1. Returns the result's
+    shape.
+    """
     if len(dimensions) != len(shape):
         raise ShapeError(f"broadcast of {show(shape)} needs {len(shape)} dimensions, found {len(dimensions)}")
     if list(dimensions) != sorted(set(dimensions)):

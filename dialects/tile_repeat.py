@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `tile_repeat` dialect: rolled layers.
+"""
+The `tile_repeat` dialect: rolled layers.
 
     %y, %norms = tile_repeat.repeat "layers" count 4
         carried(%x = %x0 : tensor<8x16xf16>)
@@ -10,10 +11,11 @@
       tile_repeat.yield %next : tensor<8x16xf16> collect %norm : tensor<8xf32>
     }
 
-(one line in the printed form). What a value is to the loop is part of the operation, because every later decision differs by
-class: *carried* values are state, aliased in place; *invariant* values are the same in all iterations; of an *iterated*
-sequence the body sees the current member; *collected* values form a sequence, one member per iteration. A body uses nothing
-from outside without naming it in one of these lists. A count of zero gives the initial state and empty sequences.
+(one line in the printed form). What a value is to the loop is part of the operation, because every later
+decision differs by class: *carried* values are state, aliased in place; *invariant* values are the same in
+all iterations; of an *iterated* sequence the body sees the current member; *collected* values form a
+sequence, one member per iteration. A body uses nothing from outside without naming it in one of these
+lists. A count of zero gives the initial state and empty sequences.
 """
 
 from __future__ import annotations
@@ -22,8 +24,17 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import IntAttr, IntegerAttr, StringAttr, TensorType, i64
-from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Operation, ParametrizedAttribute, Region, SSAValue
-from xdsl.ir import TypeAttribute
+from xdsl.ir import (
+    Attribute,
+    Block,
+    BlockArgument,
+    Dialect,
+    Operation,
+    ParametrizedAttribute,
+    Region,
+    SSAValue,
+    TypeAttribute,
+)
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -47,7 +58,9 @@ from xdsl.utils.exceptions import VerifyException
 
 @irdl_attr_definition
 class SequenceType(ParametrizedAttribute, TypeAttribute):
-    """`!tile_repeat.sequence<4 x tensor<8xf16>>`: `count` values of one type, a tensor or again a sequence."""
+    """
+    `!tile_repeat.sequence<4 x tensor<8xf16>>`: `count` values of one type, a tensor or again a sequence.
+    """
 
     name = "tile_repeat.sequence"
 
@@ -110,8 +123,8 @@ class NamesItsValues(IsolatedFromAbove):
     def verify(self, op: Operation) -> None:
         for user, operand in self._captures(op, op.regions):
             raise VerifyException(
-                f"{user.name} in the body uses {_name(operand)} from outside the repeat: pass it through the header, "
-                f"for instance as `invariant(%inner = {_name(operand)} : {operand.type})`"
+                f"{user.name} in the body uses {_name(operand)} from outside the repeat: "
+                f"pass it through the header, for instance as `invariant(%inner = {_name(operand)} : {operand.type})`"
             )
 
     def _captures(self, op: Operation, regions: Sequence[Region]) -> Iterator[tuple[Operation, SSAValue]]:
@@ -147,8 +160,10 @@ class YieldOp(IRDLOperation):
 
 @irdl_op_definition
 class RepeatOp(IRDLOperation):
-    """Runs its body `count` times. Body arguments: carried, invariant, iterated, in this order; results: the last state of
-    the carried values, then the collected sequences."""
+    """
+    Runs its body `count` times. Body arguments: carried, invariant, iterated, in this order; results: the
+    last state of the carried values, then the collected sequences.
+    """
 
     name = "tile_repeat.repeat"
     repeat_name = prop_def(StringAttr)
@@ -232,7 +247,8 @@ class RepeatOp(IRDLOperation):
             type_ = cast("SequenceType", operand.type)
             if type_.count.data != count:
                 raise VerifyException(
-                    f"iterated value {number} ({_name(operand)}) has {type_.count.data} members, the repeat counts {count}"
+                    f"iterated value {number} ({_name(operand)}) has {type_.count.data} members, "
+                    f"the repeat counts {count}"
                 )
         expected_args = [
             *_types(self.carried),
@@ -242,7 +258,7 @@ class RepeatOp(IRDLOperation):
         found_args = _types(self.body.block.args)
         if found_args != expected_args:
             raise VerifyException(
-                "the body takes the carried values, the invariant values and one member of each iterated sequence: "
+                "the body takes the carried, the invariant and one member of each iterated value: "
                 f"expects arguments {_list_types(expected_args)}, found {_list_types(found_args)}"
             )
         end = self.body.block.last_op
@@ -368,7 +384,9 @@ class PackOp(IRDLOperation):
         type_ = cast("SequenceType", self.result.type)
         expected = [type_.element] * type_.count.data
         if _types(self.members) != expected:
-            raise VerifyException(f"{type_} needs members {_list_types(expected)}, found {_list_types(_types(self.members))}")
+            raise VerifyException(
+                f"{type_} needs members {_list_types(expected)}, found {_list_types(_types(self.members))}"
+            )
 
     @classmethod
     def parse(cls, parser: Parser) -> PackOp:

@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a program computes: a plain numpy evaluation of `tile_tensor` and `tile_repeat`, the oracle of tests.
+
+Operations compute in f32 on the values as they are stored, and each result is rounded once to its element
+type. Nothing here knows of tiles, passes of a matrix unit, or accumulation types: a machine's result is
+compared with this one under a tolerance (where it must be equal bit for bit, the machine model's own oracle
+follows the plan). With `round_activations=False` only parameters, inputs and constants are rounded, so that
+the result is that of f32 arithmetic on the weights as quantised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tilewright.diagnostics import TileError
+from tilewright.dialects import tile_repeat, tile_tensor
+from tilewright.dialects.entry import Argument, read_entry
+from tilewright.dialects.tensor_shapes import show
+from tilewright.dialects.tile_tensor import element_of, is_float, shape_of
+from tilewright.planning.dtypes import numpy_dtype
+from tilewright.sim import numerics
+
+Array = NDArray[Any]
+Value = Array | tuple["Value", ...]
+"""A tensor, or the members of a sequence."""
+
+
+class EvaluationError(TileError):
+    """An operation without a reference semantics, or values that do not fit the program."""
+
+
+def evaluate(
+    module: ModuleOp,
+    inputs: Mapping[str, Array],
+    parameters: Mapping[str, Array] | None = None,
+    *,
+    round_activations: bool = True,
+    keep: MutableMapping[str, Array] | None = None,
+) -> dict[str, Array]:
+    """
+    The outputs of the program by name; those that are sequences with a leading axis of members.
+
+    `inputs` and `parameters` hold logical values in any numeric type: they are rounded to the type of their
+    argument, parameters after the multiplication by 2^-scale. `keep` is filled with every intermediate
+    tensor, named as by `value_names`, inside a repeat as `layers[3].name`. Raises `EvaluationError` and
+    `ProgramError`.
+    """
+    entry = read_entry(module)
+    evaluation = _Evaluation(round_activations, keep, value_names(entry.func) if keep is not None else {})
+    for argument in entry.arguments:
+        source = inputs if argument.kind == "input" else parameters or {}
+        evaluation.values[argument.value] = evaluation.load(argument, source)
+    returned = evaluation.run(entry.func.body.block)
+    return {
+        name: _stack(value, operand.type)
+        for name, value, operand in zip(entry.outputs, returned, entry.return_op.operands, strict=True)
+    }
+
+
+def value_names(function: Operation) -> dict[SSAValue, str]:
+    """
+    A name for every operation result below `function`: its name in the text, else that of its operation;
+    later ones of equal name get a number. Two runs on the same text give the same names.
+    """
+    names: dict[SSAValue, str] = {}
+    taken: dict[str, int] = {}
+    for op in function.walk():
+        for result in op.results:
+            base = result.name_hint or op.name.rpartition(".")[2]
+            count = taken.get(base, 0)
+            taken[base] = count + 1
+            names[result] = f"{base}#{count}" if count else base
+    return names
+
+
+def constant_array(attribute: DenseIntOrFPElementsAttr) -> Array:
+    """The elements of a dense attribute in its shape and element type."""
+    dtype = numpy_dtype(str(attribute.get_element_type()))
+    elements = np.frombuffer(attribute.data.data, dtype)
+    shape = attribute.get_shape()
+    return np.broadcast_to(elements, shape) if elements.size == 1 else elements.reshape(shape)
+
+
+def _stack(value: Value, type_: Attribute) -> Array:
+    if not isinstance(value, tuple):
+        return value
+    element = cast("tile_repeat.SequenceType", type_).element
+    members = [_stack(member, element) for member in value]
+    if members:
+        return np.stack(members)
+    inner = cast("tile_repeat.SequenceType", type_)
+    return np.empty((*inner.counts, *inner.tensor.get_shape()), np.float32)
+
+
+@dataclass
+class _Evaluation:
+    """The values of one run."""
+
+    round_activations: bool
+    keep: MutableMapping[str, Array] | None
+    names: Mapping[SSAValue, str]
+
+    def __post_init__(self) -> None:
+        self.values: dict[SSAValue, Value] = {}
+        self.path = ""
+
+    # Values at the border ---------------------------------------------------------------------------------
+
+    def load(self, argument: Argument, source: Mapping[str, Array]) -> Value:
+        members = iter(argument.names)
+
+        def build(type_: Attribute) -> Value:
+            if isinstance(type_, tile_repeat.SequenceType):
+                return tuple(build(type_.element) for _ in range(type_.count.data))
+            return self._load_tensor(argument, next(members), cast("TensorType[Attribute]", type_), source)
+
+        if argument.kind == "input" and isinstance(argument.type, tile_repeat.SequenceType):
+            whole = self._find(argument, argument.name, source)
+            return self._unstack(argument, np.asarray(whole), argument.type)
+        return build(argument.type)
+
+    def _find(self, argument: Argument, name: str, source: Mapping[str, Array]) -> Array:
+        try:
+            return np.asarray(source[name])
+        except KeyError:
+            raise EvaluationError(
+                f"no value for the {argument.kind} {name!r}",
+                location=argument.value.location,
+                notes=(f"there are: {', '.join(source) or 'none'}",),
+            ) from None
+
+    def _load_tensor(
+        self, argument: Argument, name: str, type_: TensorType[Attribute], source: Mapping[str, Array]
+    ) -> Array:
+        return self._convert(argument, name, self._find(argument, name, source), type_)
+
+    def _convert(self, argument: Argument, name: str, array: Array, type_: TensorType[Attribute]) -> Array:
+        if array.shape != type_.get_shape():
+            raise EvaluationError(
+                f"the {argument.kind} {name!r} has shape {show(array.shape)}, "
+                f"the program expects {show(type_.get_shape())}",
+                location=argument.value.location,
+            )
+        return self.stored(numerics.cast_array(_known(array), str(type_.element_type), argument.scale))
+
+    def _unstack(self, argument: Argument, array: Array, type_: Attribute) -> Value:
+        if isinstance(type_, tile_repeat.SequenceType):
+            if array.ndim == 0 or array.shape[0] != type_.count.data:
+                raise EvaluationError(
+                    f"the input {argument.name!r} has shape {show(array.shape)}, "
+                    f"the program expects {type_.count.data} members",
+                    location=argument.value.location,
+                )
+            return tuple(self._unstack(argument, member, type_.element) for member in array)
+        return self._convert(argument, argument.name, array, cast("TensorType[Attribute]", type_))
+
+    def stored(self, array: Array) -> Array:
+        """A value as an operation finds it: in its own type, or in f32 if activations are not rounded."""
+        return array if self.round_activations or array.dtype.kind == "i" else array.astype(np.float32)
+
+    # Running ----------------------------------------------------------------------------------------------
+
+    def run(self, block: Block) -> tuple[Value, ...]:
+        """Runs a block; the values its terminator returns."""
+        for op in block.ops:
+            match op:
+                case ReturnOp() | tile_repeat.YieldOp():
+                    return self.operands(op.operands)
+                case tile_repeat.RepeatOp():
+                    self._repeat(op)
+                case tile_repeat.PackOp():
+                    self.values[op.result] = self.operands(op.members)
+                case tile_repeat.MemberOp():
+                    members = cast("tuple[Value, ...]", self.values[op.sequence])
+                    self.values[op.result] = members[op.index.value.data]
+                case tile_tensor.TensorOperation():
+                    self._define(op.result, self._compute(op))
+                case _:
+                    raise EvaluationError(f"{op.name} has no reference semantics", location=op.location)
+        return ()
+
+    def operands(self, values: Sequence[SSAValue]) -> tuple[Value, ...]:
+        return tuple(self.values[value] for value in values)
+
+    def _define(self, result: SSAValue, array: Array) -> None:
+        self.values[result] = array
+        if self.keep is not None:
+            self.keep[self.path + self.names[result]] = array
+
+    def _repeat(self, op: tile_repeat.RepeatOp) -> None:
+        state = self.operands(op.carried)
+        for argument, value in zip(op.invariant_args, self.operands(op.invariant), strict=True):
+            self.values[argument] = value
+        sequences = cast("tuple[tuple[Value, ...], ...]", self.operands(op.iterated))
+        collected: list[list[Value]] = [[] for _ in op.collected_results]
+        outer_path = self.path
+        for iteration in range(op.iterations):
+            self.path = f"{outer_path}{op.repeat_name.data}[{iteration}]."
+            for argument, value in zip(op.carried_args, state, strict=True):
+                self.values[argument] = value
+            for argument, members in zip(op.iterated_args, sequences, strict=True):
+                self.values[argument] = members[iteration]
+            yielded = self.run(op.body_block)
+            state = yielded[: len(state)]
+            for members, value in zip(collected, yielded[len(state) :], strict=True):
+                members.append(value)
+        self.path = outer_path
+        for result, value in zip(op.carried_results, state, strict=True):
+            self.values[result] = value
+        for result, members in zip(op.collected_results, collected, strict=True):
+            self.values[result] = tuple(members)
+
+    def _compute(self, op: tile_tensor.TensorOperation) -> Array:
+        operands = [cast("Array", self.values[operand]) for operand in op.operands]
+        if isinstance(op, tile_tensor.ConstantOp):
+            return self.stored(constant_array(op.value))
+        if isinstance(op, tile_tensor.CastOp):
+            return self._cast(op, operands[0])
+        if (move := _MOVES.get(type(op))) is not None:
+            return move(op, *operands)
+        semantics = _SEMANTICS.get(type(op))
+        if semantics is None:
+            raise EvaluationError(f"{op.name} has no reference semantics", location=op.location)
+        with np.errstate(all="ignore"):
+            value = semantics(op, *(_wide(operand) for operand in operands))
+        return self._rounded(op, value)
+
+    def _cast(self, op: tile_tensor.CastOp, array: Array) -> Array:
+        element = element_of(op.result)
+        target = str(element) if self.round_activations or not is_float(element) else "f32"
+        return numerics.cast_array(array, target, op.scale.value.data, _saturates(op))
+
+    def _rounded(self, op: tile_tensor.TensorOperation, value: Array) -> Array:
+        element = element_of(op.result)
+        if not is_float(element):
+            return value.astype(numpy_dtype(str(element)))  # wraps
+        if not self.round_activations:
+            return value.astype(np.float32)
+        return numerics.round_to(value, str(element), _saturates(op))
+
+
+# Semantics: (operation, operands as f32 or integers) -> f32, f64 or integers ------------------------------
+
+
+def _saturates(op: tile_tensor.TensorOperation) -> bool:
+    """Only elementwise operations can say that 8-bit floats overflow."""
+    if isinstance(op, tile_tensor.ElementwiseOperation | tile_tensor.CastOp):
+        return bool(op.saturate.value.data)
+    return True
+
+
+def _known(array: Array) -> Array:
+    """Integers that are no element type of the dialect (indices come as i64) as i32."""
+    if array.dtype.kind in "iu" and array.dtype not in (np.int8, np.int32, np.uint32):
+        return array.astype(np.int32)
+    return array
+
+
+def _wide(array: Array) -> Array:
+    return array if array.dtype.kind == "i" else array.astype(np.float32)
+
+
+def _erf(x: Array) -> Array:
+    return numerics.pointwise("erf", x, dtype="f32")
+
+
+def _sigmoid(x: Array) -> Array:
+    return 1.0 / (1.0 + np.exp(-x.astype(np.float64)))
+
+
+def _gelu(op: tile_tensor.GeluOp, x: Array) -> Array:
+    if op.approximate.data == tile_tensor.Approximation.TANH:
+        wide = x.astype(np.float64)
+        return 0.5 * wide * (1.0 + np.tanh(np.sqrt(2.0 / np.pi) * (wide + 0.044715 * wide**3)))
+    return numerics.pointwise("gelu_erf", x, dtype="f32")
+
+
+def _divide(op: tile_tensor.DivOp, a: Array, b: Array) -> Array:
+    if a.dtype.kind != "i":
+        return a / b
+    safe = np.where(b == 0, 1, b)  # exact in f64 for operands of 32 bits
+    return np.where(b == 0, 0, np.trunc(a.astype(np.float64) / safe).astype(np.int64))
+
+
+def _matmul(op: tile_tensor.MatmulOp, a: Array, b: Array) -> Array:
+    if op.transpose_a is not None:
+        a = a.swapaxes(-1, -2)
+    if op.transpose_b is not None:
+        b = b.swapaxes(-1, -2)
+    if a.dtype.kind == "i":
+        return np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int64)
+    return np.ldexp(np.matmul(a, b).astype(np.float64), op.scale.value.data)
+
+
+def _softmax(x: Array, scale: float) -> Array:
+    scaled = x * np.float32(scale)
+    raised = np.exp(scaled - scaled.max(axis=-1, keepdims=True, initial=-np.inf))
+    return raised / raised.sum(axis=-1, keepdims=True)
+
+
+def _attention(op: tile_tensor.AttentionOp, q: Array, k: Array, v: Array) -> Array:
+    return np.matmul(_softmax(np.matmul(q, k.swapaxes(-1, -2)), op.scale.value.data), v)
+
+
+def _reduce(op: tile_tensor.ReduceOp, x: Array) -> Array:
+    axes = tuple(op.axes.get_values())
+    keep = op.keep_dims is not None
+    integer = x.dtype.kind == "i"
+    wide = x.astype(np.int64 if integer else np.float64)
+    match op.kind.data:
+        case tile_tensor.Reduction.SUM:
+            return wide.sum(axis=axes, keepdims=keep)
+        case tile_tensor.Reduction.PROD:
+            return wide.prod(axis=axes, keepdims=keep)
+        case tile_tensor.Reduction.MEAN:
+            return wide.mean(axis=axes, keepdims=keep)
+        case tile_tensor.Reduction.MAX:
+            lowest = np.iinfo(x.dtype).min if integer else -np.inf
+            return wide.max(axis=axes, keepdims=keep, initial=lowest)
+        case tile_tensor.Reduction.MIN:
+            highest = np.iinfo(x.dtype).max if integer else np.inf
+            return wide.min(axis=axes, keepdims=keep, initial=highest)
+
+
+def _layer_norm(op: tile_tensor.LayerNormOp, x: Array, gamma: Array, beta: Array) -> Array:
+    centred = x - x.mean(axis=-1, keepdims=True, dtype=np.float64)
+    variance = np.square(centred).mean(axis=-1, keepdims=True)
+    return centred / np.sqrt(variance + op.epsilon.value.data) * gamma + beta
+
+
+def _rms_norm(op: tile_tensor.RmsNormOp, x: Array, gamma: Array) -> Array:
+    mean_square = np.square(x.astype(np.float64)).mean(axis=-1, keepdims=True)
+    return x / np.sqrt(mean_square + op.epsilon.value.data) * gamma
+
+
+def _pad(op: tile_tensor.PadOp, x: Array) -> Array:
+    value = numerics.round_to(np.float32(op.value.value.data), str(element_of(op.result)))
+    padded = np.full(shape_of(op.result), value.astype(x.dtype), x.dtype)
+    padded[tuple(slice(low, low + size) for low, size in zip(op.low.get_values(), x.shape, strict=True))] = x
+    return padded
+
+
+def _broadcast(op: tile_tensor.BroadcastOp, x: Array) -> Array:
+    shape = shape_of(op.result)
+    extents = [1] * len(shape)
+    for dimension, extent in zip(op.dimensions.get_values(), x.shape, strict=True):
+        extents[dimension] = extent
+    return np.broadcast_to(x.reshape(extents), shape)
+
+
+def _slice(op: tile_tensor.SliceOp, x: Array) -> Array:
+    offsets, sizes = op.offsets.get_values(), op.sizes.get_values()
+    return x[tuple(slice(offset, offset + size) for offset, size in zip(offsets, sizes, strict=True))]
+
+
+def _gather(op: tile_tensor.GatherOp, table: Array, indices: Array) -> Array:
+    axis = op.axis.value.data
+    if indices.size and not (0 <= indices.min() and indices.max() < table.shape[axis]):
+        wrong = indices.min() if indices.min() < 0 else indices.max()
+        raise EvaluationError(f"gather reads row {wrong} of {table.shape[axis]}", location=op.location)
+    return np.take(table, indices, axis=axis)
+
+
+_MOVES: dict[type[Operation], Callable[..., Array]] = {
+    tile_tensor.BroadcastOp: _broadcast,
+    tile_tensor.ConcatOp: lambda op, *xs: np.concatenate(xs, axis=op.axis.value.data),
+    tile_tensor.GatherOp: _gather,
+    tile_tensor.PadOp: _pad,
+    tile_tensor.ReshapeOp: lambda op, x: x.reshape(shape_of(op.result)),
+    tile_tensor.SliceOp: _slice,
+    tile_tensor.TransposeOp: lambda op, x: x.transpose(op.permutation.get_values()),
+}
+
+_SEMANTICS: dict[type[Operation], Callable[..., Array]] = {
+    tile_tensor.AbsOp: lambda op, x: np.abs(x),
+    tile_tensor.AddOp: lambda op, a, b: a + b,
+    tile_tensor.AttentionOp: _attention,
+    tile_tensor.DivOp: _divide,
+    tile_tensor.ErfOp: lambda op, x: _erf(x),
+    tile_tensor.ExpOp: lambda op, x: np.exp(x),
+    tile_tensor.GeluOp: _gelu,
+    tile_tensor.LayerNormOp: _layer_norm,
+    tile_tensor.LogOp: lambda op, x: np.log(x),
+    tile_tensor.MatmulOp: _matmul,
+    tile_tensor.MaximumOp: lambda op, a, b: np.maximum(a, b),
+    tile_tensor.MinimumOp: lambda op, a, b: np.minimum(a, b),
+    tile_tensor.MulOp: lambda op, a, b: a * b,
+    tile_tensor.NegOp: lambda op, x: -x,
+    tile_tensor.ReciprocalOp: lambda op, x: 1 / x,
+    tile_tensor.ReduceOp: _reduce,
+    tile_tensor.ReluOp: lambda op, x: np.maximum(x, 0),
+    tile_tensor.RmsNormOp: _rms_norm,
+    tile_tensor.RsqrtOp: lambda op, x: 1 / np.sqrt(x),
+    tile_tensor.SigmoidOp: lambda op, x: _sigmoid(x),
+    tile_tensor.SoftmaxOp: lambda op, x: _softmax(x, op.scale.value.data),
+    tile_tensor.SqrtOp: lambda op, x: np.sqrt(x),
+    tile_tensor.SquareOp: lambda op, x: x * x,
+    tile_tensor.SubOp: lambda op, a, b: a - b,
+    tile_tensor.TanhOp: lambda op, x: np.tanh(x),
+}

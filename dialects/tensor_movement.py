@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations of `tile_tensor` that move elements and compute none, and constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    Float32Type,
+    FloatAttr,
+    IntegerAttr,
+    TensorType,
+    i32,
+    i64,
+)
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import (
+    eq,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from tilewright.dialects import tensor_shapes as shapes
+from tilewright.dialects.tensor_base import (
+    Float32,
+    TensorOperation,
+    element_of,
+    float_attribute,
+    ints_attribute,
+    require,
+    require_same_element,
+    shape_of,
+)
+from tilewright.dialects.tensor_shapes import Shape
+
+
+class MovementOperation(TensorOperation):
+    """Elements move or repeat; none is computed."""
+
+    def verify_elements(self) -> None:
+        require_same_element(self)
+
+
+@irdl_op_definition
+class TransposeOp(MovementOperation):
+    """Result axis i is operand axis `permutation[i]`."""
+
+    name = "tile_tensor.transpose"
+    operand = operand_def(TensorType)
+    permutation = prop_def(DenseArrayBase.constr(i64))
+    assembly_format = "$operand `permutation` $permutation attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, operand: SSAValue | Operation, permutation: Sequence[int]) -> None:
+        operand = SSAValue.get(operand)
+        super().__init__(
+            operands=[operand],
+            result_types=[TensorType(element_of(operand), shapes.transpose(shape_of(operand), permutation))],
+            properties={"permutation": ints_attribute(permutation)},
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.transpose(shape_of(self.operand), self.permutation.get_values())
+
+
+@irdl_op_definition
+class ReshapeOp(MovementOperation):
+    """The same elements in row-major order under another shape."""
+
+    name = "tile_tensor.reshape"
+    operand = operand_def(TensorType)
+    assembly_format = "$operand attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, operand: SSAValue | Operation, shape: Sequence[int]) -> None:
+        operand = SSAValue.get(operand)
+        super().__init__(operands=[operand], result_types=[TensorType(element_of(operand), list(shape))])
+
+    def infer_shape(self) -> Shape:
+        return shapes.reshape(shape_of(self.operand), shape_of(self.result))
+
+
+@irdl_op_definition
+class SliceOp(MovementOperation):
+    """The box of `sizes` at `offsets`."""
+
+    name = "tile_tensor.slice"
+    operand = operand_def(TensorType)
+    offsets = prop_def(DenseArrayBase.constr(i64))
+    sizes = prop_def(DenseArrayBase.constr(i64))
+    assembly_format = (
+        "$operand `offsets` $offsets `sizes` $sizes attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(self, operand: SSAValue | Operation, offsets: Sequence[int], sizes: Sequence[int]) -> None:
+        operand = SSAValue.get(operand)
+        super().__init__(
+            operands=[operand],
+            result_types=[TensorType(element_of(operand), shapes.slice_(shape_of(operand), offsets, sizes))],
+            properties={"offsets": ints_attribute(offsets), "sizes": ints_attribute(sizes)},
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.slice_(shape_of(self.operand), self.offsets.get_values(), self.sizes.get_values())
+
+
+@irdl_op_definition
+class ConcatOp(MovementOperation):
+    """The operands one after the other along `axis`."""
+
+    name = "tile_tensor.concat"
+    inputs = var_operand_def(TensorType)
+    axis = prop_def(IntegerAttr.constr(type=eq(i64)))
+    assembly_format = "$inputs `axis` $axis attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, inputs: Sequence[SSAValue | Operation], axis: int) -> None:
+        values = [SSAValue.get(value) for value in inputs]
+        result_shape = shapes.concat([shape_of(value) for value in values], axis)
+        super().__init__(
+            operands=[values],
+            result_types=[TensorType(element_of(values[0]), result_shape)],
+            properties={"axis": IntegerAttr(axis, i64)},
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.concat([shape_of(value) for value in self.inputs], self.axis.value.data)
+
+
+@irdl_op_definition
+class PadOp(MovementOperation):
+    """`low` and `high` copies of `value` around the operand, per axis."""
+
+    name = "tile_tensor.pad"
+    operand = operand_def(TensorType)
+    low = prop_def(DenseArrayBase.constr(i64))
+    high = prop_def(DenseArrayBase.constr(i64))
+    value = prop_def(FloatAttr[Float32Type], default_value=float_attribute(0.0))
+    custom_directives = (Float32,)
+    assembly_format = (
+        "$operand `low` $low `high` $high (`value` custom<Float32>($value)^)? attr-dict "
+        "`:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self, operand: SSAValue | Operation, low: Sequence[int], high: Sequence[int], value: float = 0.0
+    ) -> None:
+        operand = SSAValue.get(operand)
+        super().__init__(
+            operands=[operand],
+            result_types=[TensorType(element_of(operand), shapes.pad(shape_of(operand), low, high))],
+            properties={
+                "low": ints_attribute(low),
+                "high": ints_attribute(high),
+                "value": float_attribute(value),
+            },
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.pad(shape_of(self.operand), self.low.get_values(), self.high.get_values())
+
+
+@irdl_op_definition
+class BroadcastOp(MovementOperation):
+    """Operand axis i becomes result axis `dimensions[i]`; other result axes repeat the operand."""
+
+    name = "tile_tensor.broadcast"
+    operand = operand_def(TensorType)
+    dimensions = prop_def(DenseArrayBase.constr(i64))
+    assembly_format = "$operand `dimensions` $dimensions attr-dict `:` functional-type(operands, results)"
+
+    def __init__(
+        self, operand: SSAValue | Operation, shape: Sequence[int], dimensions: Sequence[int]
+    ) -> None:
+        operand = SSAValue.get(operand)
+        super().__init__(
+            operands=[operand],
+            result_types=[TensorType(element_of(operand), list(shape))],
+            properties={"dimensions": ints_attribute(dimensions)},
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.broadcast(shape_of(self.operand), self.dimensions.get_values(), shape_of(self.result))
+
+
+@irdl_op_definition
+class GatherOp(TensorOperation):
+    """Rows of a table: `axis` of `table` is replaced by the axes of `indices` (i32, each in range)."""
+
+    name = "tile_tensor.gather"
+    table = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    axis = prop_def(IntegerAttr.constr(type=eq(i64)), default_value=IntegerAttr(0, i64))
+    assembly_format = "$table `,` $indices (`axis` $axis^)? attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, table: SSAValue | Operation, indices: SSAValue | Operation, axis: int = 0) -> None:
+        table, indices = SSAValue.get(table), SSAValue.get(indices)
+        super().__init__(
+            operands=[table, indices],
+            result_types=[
+                TensorType(element_of(table), shapes.gather(shape_of(table), shape_of(indices), axis))
+            ],
+            properties={"axis": IntegerAttr(axis, i64)},
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.gather(shape_of(self.table), shape_of(self.indices), self.axis.value.data)
+
+    def verify_elements(self) -> None:
+        require(element_of(self.indices) == i32, f"indices must be i32, found {element_of(self.indices)}")
+        table, result = element_of(self.table), element_of(self.result)
+        require(table == result, f"moves elements unchanged: {table} in, {result} out")
+
+
+@irdl_op_definition
+class ConstantOp(TensorOperation):
+    """`tile_tensor.constant dense<1.0> : tensor<4xf32>`: for small values; weights are parameters."""
+
+    name = "tile_tensor.constant"
+    value = prop_def(DenseIntOrFPElementsAttr)
+
+    def __init__(self, value: DenseIntOrFPElementsAttr) -> None:
+        super().__init__(result_types=[value.type], properties={"value": value})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ConstantOp:
+        attributes = parser.parse_optional_attr_dict()
+        position = parser.pos
+        value = parser.parse_attribute()
+        if not isinstance(value, DenseIntOrFPElementsAttr) or not isinstance(value.type, TensorType):
+            parser.raise_error("a constant is `dense<...> : tensor<...>`", position, parser.pos)
+        constant = cls(value)
+        constant.attributes |= attributes
+        return constant
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" ")
+        printer.print_attribute(self.value)
+
+    def infer_shape(self) -> Shape:
+        return self.value.get_shape()
+
+    def verify_elements(self) -> None:
+        require(
+            self.value.type == self.result.type,
+            f"the value has type {self.value.type}, the result {self.result.type}",
+        )

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations of `tile_tensor` for the matrix unit: matmul and attention."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    Float32Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    UnitAttr,
+    f16,
+    f32,
+    i32,
+)
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    eq,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+)
+
+from tilewright.dialects import tensor_shapes as shapes
+from tilewright.dialects.tensor_base import (
+    Float32,
+    TensorOperation,
+    element_of,
+    float_attribute,
+    is_float,
+    is_float8,
+    is_integer,
+    require,
+    shape_of,
+    verify_scale,
+)
+from tilewright.dialects.tensor_shapes import Shape
+
+
+def _verify_accumulate(accumulate: Attribute | None) -> None:
+    require(accumulate in (None, f16, f32), f"accumulates in f16 or f32, found {accumulate}")
+
+
+@irdl_op_definition
+class MatmulOp(TensorOperation):
+    """
+    `[.., m, k] x [.., k, n] -> [.., m, n]`, times `2^scale`; leading dimensions are equal.
+
+    `accumulate` is the type of the running sum: see `accumulate_type` for what holds without it.
+    """
+
+    name = "tile_tensor.matmul"
+    lhs = operand_def(TensorType)
+    rhs = operand_def(TensorType)
+    transpose_a = opt_prop_def(UnitAttr)
+    transpose_b = opt_prop_def(UnitAttr)
+    accumulate = opt_prop_def(TypeAttribute)
+    scale = prop_def(IntegerAttr.constr(type=eq(i32)), default_value=IntegerAttr(0, i32))
+    assembly_format = (
+        "$lhs `,` $rhs (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)? "
+        "(`accumulate` $accumulate^)? (`scale` $scale^)? attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        lhs: SSAValue | Operation,
+        rhs: SSAValue | Operation,
+        element_type: Attribute,
+        *,
+        transpose_a: bool = False,
+        transpose_b: bool = False,
+        accumulate: TypeAttribute | None = None,
+        scale: int = 0,
+    ) -> None:
+        lhs, rhs = SSAValue.get(lhs), SSAValue.get(rhs)
+        super().__init__(
+            operands=[lhs, rhs],
+            result_types=[
+                TensorType(
+                    element_type, shapes.matmul(shape_of(lhs), shape_of(rhs), transpose_a, transpose_b)
+                )
+            ],
+            properties={
+                "transpose_a": UnitAttr() if transpose_a else None,
+                "transpose_b": UnitAttr() if transpose_b else None,
+                "accumulate": accumulate,
+                "scale": IntegerAttr(scale, i32),
+            },
+        )
+
+    @property
+    def accumulate_type(self) -> Attribute:
+        """
+        The type of the running sum: as given; else i32 for integers, f16 for f8 operands with a result
+        narrower than f32, f32 for everything else.
+        """
+        if self.accumulate is not None:
+            return self.accumulate
+        if is_integer(element_of(self.lhs)):
+            return i32
+        narrow = is_float8(element_of(self.lhs)) and not isinstance(element_of(self.result), Float32Type)
+        return f16 if narrow else f32
+
+    def infer_shape(self) -> Shape:
+        return shapes.matmul(
+            shape_of(self.lhs), shape_of(self.rhs), self.transpose_a is not None, self.transpose_b is not None
+        )
+
+    def verify_elements(self) -> None:
+        lhs, rhs, result = element_of(self.lhs), element_of(self.rhs), element_of(self.result)
+        require(
+            lhs == rhs or (is_float8(lhs) and is_float8(rhs)),
+            f"operands must have one element type, or two 8-bit float types, found {lhs} and {rhs}; "
+            "use tile_tensor.cast",
+        )
+        scale = self.scale.value.data
+        verify_scale(scale)
+        if is_float(lhs):
+            require(is_float(result), f"the product of {lhs} and {rhs} is a float, found {result}")
+            _verify_accumulate(self.accumulate)
+            return
+        require(
+            lhs == IntegerType(8) and result == i32,
+            f"integer matmul is i8 by i8 to i32, found {lhs} to {result}",
+        )
+        require(self.accumulate in (None, i32), f"i8 accumulates in i32, found {self.accumulate}")
+        require(scale == 0, f"integer matmul has no scale, found {scale}")
+
+
+@irdl_op_definition
+class AttentionOp(TensorOperation):
+    """`softmax(scale * q k^T) v` on `q[.., tq, d]`, `k[.., tk, d]`, `v[.., tk, dv]`."""
+
+    name = "tile_tensor.attention"
+    query = operand_def(TensorType)
+    key = operand_def(TensorType)
+    value = operand_def(TensorType)
+    scale = prop_def(FloatAttr[Float32Type], default_value=float_attribute(1.0))
+    accumulate = opt_prop_def(TypeAttribute)
+    custom_directives = (Float32,)
+    assembly_format = (
+        "$query `,` $key `,` $value (`accumulate` $accumulate^)? (`scale` custom<Float32>($scale)^)? "
+        "attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        query: SSAValue | Operation,
+        key: SSAValue | Operation,
+        value: SSAValue | Operation,
+        *,
+        scale: float = 1.0,
+        accumulate: TypeAttribute | None = None,
+        element_type: Attribute | None = None,
+    ) -> None:
+        query, key, value = SSAValue.get(query), SSAValue.get(key), SSAValue.get(value)
+        result_shape = shapes.attention(shape_of(query), shape_of(key), shape_of(value))
+        super().__init__(
+            operands=[query, key, value],
+            result_types=[TensorType(element_type or element_of(query), result_shape)],
+            properties={"scale": float_attribute(scale), "accumulate": accumulate},
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.attention(shape_of(self.query), shape_of(self.key), shape_of(self.value))
+
+    def verify_elements(self) -> None:
+        super().verify_elements()
+        _verify_accumulate(self.accumulate)
