@@ -20,7 +20,7 @@ from math import prod
 
 import numpy as np
 
-from tilewright.planning.layout import Layout, LayoutError, View
+from tilewright.planning.layout import Layout, LayoutError, View, row_major
 
 
 @dataclass(frozen=True)
@@ -461,3 +461,77 @@ def element_places(layout: Layout, view: View) -> tuple[np.ndarray, np.ndarray]:
         offsets += s.offset[wide]
     tiles, offsets = layout.place(tiles, offsets)
     return tiles.reshape(view.shape), offsets.reshape(view.shape)
+
+
+def contiguous_spans(layout: Layout, view: View, itemsize: int) -> Transfers:
+    """
+    The runs of bytes that are contiguous in the shards and in the row-major logical array.
+
+    Source is the layout (one copy of each element), destination the flat array: `dst_byte` is its byte offset.
+    """
+    return transfers(layout, view, row_major(view.shape), View.identity(view.shape), itemsize)
+
+
+def common_refinement(src: Layout, src_view: View, dst: Layout, dst_view: View) -> tuple[np.ndarray, ...]:
+    """
+    Cut points of every logical axis, from 0 to its size, int64.
+
+    On each rectangle between them both layouts stay on one tile, with offsets affine in the logical index.
+    """
+    if src_view.shape != dst_view.shape:
+        raise LayoutError(f"values of shape {src_view.shape} and {dst_view.shape} have no common rectangles")
+    shape = src_view.shape
+    cuts: list[np.ndarray] = [
+        np.zeros(n, bool) for n in shape
+    ]  # cuts[i][k]: the difference k-1 -> k is not the last
+    jumps: list[np.ndarray] = [
+        np.zeros(n, bool) for n in shape
+    ]  # jumps[i][k]: k starts a rectangle in any case
+    if 0 not in shape:
+        for layout, view in ((src, src_view), (dst, dst_view)):
+            view.check_inside(layout.shape)
+            for axis, start in enumerate(view.offsets):
+                adds = [
+                    _adds(digits, np.arange(n)).get(axis)
+                    for n, digits in zip(shape, view.digits, strict=True)
+                ]
+                ids = [i for i, add in enumerate(adds) if add is not None]
+                if not ids:
+                    continue
+                where = reduce(np.add.outer, [add for add in adds if add is not None]) + start
+                tiles, offsets = layout.sum_tables(axis)
+                if layout.chunk is not None:  # one panel, one tile
+                    tiles = np.arange(tiles.size) // (*layout.axes[axis].panels, 1)[0]
+                _note_breaks(tiles[where], offsets[where], ids, cuts, jumps)
+    return tuple(_cut_points(c, j) for c, j in zip(cuts, jumps, strict=True))
+
+
+def _note_breaks(
+    tile: np.ndarray, offset: np.ndarray, ids: list[int], cuts: list[np.ndarray], jumps: list[np.ndarray]
+) -> None:
+    """Record where tables over the logical axes `ids` change tile, slope, or slope along another axis."""
+    for k, i in enumerate(ids):
+        rows = np.moveaxis(offset, k, 0)
+        step = np.diff(rows, axis=0).reshape(rows.shape[0] - 1, -1)
+        cuts[i][2:] |= (step[1:] != step[:-1]).any(axis=1)
+        other = np.diff(np.moveaxis(tile, k, 0), axis=0).reshape(rows.shape[0] - 1, -1)
+        jumps[i][1:] |= (other != 0).any(axis=1)
+        for m in range(k + 1, len(ids)):
+            mixed = np.diff(np.diff(offset, axis=k), axis=m) != 0
+            for axis, name in ((k, i), (m, ids[m])):
+                rest = tuple(a for a in range(mixed.ndim) if a != axis)
+                jumps[name][1:] |= mixed.any(axis=rest)
+
+
+def _cut_points(cuts: np.ndarray, jumps: np.ndarray) -> np.ndarray:
+    """Starts of the longest stretches without a jump and with one slope, and the end."""
+    events = np.flatnonzero(cuts | jumps)
+    points = [0] if cuts.size else []
+    for k in events.tolist():
+        start = points[-1]
+        if k <= start:
+            continue
+        # A new slope from k-1 to k: the old stretch ends with k-1; a stretch of one element has no slope yet.
+        if jumps[k] or k - start >= 2:
+            points.append(k)
+    return np.array([*points, cuts.size], np.int64)

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.planning.geometry import element_places, transfers
+from tilewright.planning.geometry import common_refinement, contiguous_spans, element_places, transfers
 from tilewright.planning.layout import Axis, Layout, LayoutError, Split, View, linear_home, row_major
 
 EXTENTS = st.sampled_from([1, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13])
-examples = settings(max_examples=150, deadline=None)
+examples = settings(max_examples=100, deadline=None)
 
 
 # -- the definition, element by element ----------------------------------------------------------------------
@@ -376,7 +376,7 @@ def holders(draw, shape: tuple[int, ...]):
     return draw(layouts(extents)), view
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_transfers_move_every_element_to_every_copy(data):
     shape = data.draw(shapes(limit=60))
@@ -432,3 +432,66 @@ def test_two_elements_may_not_have_one_destination():
         transfers(source, View.identity((3, 4)), row_major((1, 4)), view, 2)
     # Broadcast on both sides moves the one row.
     assert transfers(row_major((1, 4)), view, row_major((1, 4)), view, 2).nbytes.tolist() == [8]
+
+
+# -- algebra -------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_a_layout_seen_through_a_view(data):
+    storage = data.draw(shapes(limit=60))
+    layout = data.draw(layouts(storage))
+    view, _ = data.draw(view_chains(storage, injective=True))
+    seen = layout.through(view)
+    if seen is None:
+        return
+    assert seen.shape == view.shape and seen.shard_elements <= layout.shard_elements
+    for index in all_indices(view.shape):
+        assert sorted(naive_places(seen, index)) == sorted(naive_places(layout, naive_storage(view, index)))
+
+
+@examples
+@given(st.data())
+def test_permutations_are_always_seen(data):
+    storage = data.draw(shapes(limit=60))
+    layout = data.draw(layouts(storage))
+    perm = data.draw(st.permutations(range(len(storage))))
+    assert layout.through(View.identity(storage).transpose(perm)) is not None
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_common_refinement_is_affine_on_every_rectangle(data):
+    shape = data.draw(shapes(limit=60))
+    sides = [data.draw(holders(shape)) for _ in range(2)]
+    cuts = common_refinement(*sides[0], *sides[1])
+    for c, n in zip(cuts, shape, strict=True):
+        assert c[0] == 0 and c[-1] == n and (np.diff(c) > 0).all()
+    for layout, view in sides:
+        tile, offset = element_places(layout, view)
+        for corner in all_indices(tuple(len(c) - 1 for c in cuts)):
+            box = tuple(slice(c[k], c[k + 1]) for c, k in zip(cuts, corner, strict=True))
+            assert np.unique(tile[box]).size == 1
+            part = offset[box] - offset[box].flat[0]
+            slopes = [
+                part[tuple(int(a == b) for b in range(part.ndim))] if part.shape[a] > 1 else 0
+                for a in range(part.ndim)
+            ]
+            assert np.array_equal(
+                part, sum(s * i for s, i in zip(slopes, np.indices(part.shape), strict=True))
+            )
+
+
+@examples
+@given(st.data())
+def test_contiguous_spans_cover_the_logical_array_once(data):
+    shape = data.draw(shapes(limit=60))
+    layout, view = data.draw(holders(shape))
+    spans = contiguous_spans(layout, view, 1)
+    assert np.array_equal(
+        np.sort(
+            np.concatenate([np.arange(a, a + n) for a, n in zip(spans.dst_byte, spans.nbytes, strict=True)])
+        ),
+        np.arange(prod(shape)),
+    )
