@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import gcd
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -39,14 +39,11 @@ from tilewright.machine.kernels import Kernel, OperandRule, UnknownKernel, kerne
 from tilewright.planning.dtypes import itemsize, numpy_dtype
 from tilewright.planning.layout import Layout
 from tilewright.planning.view import View
-
+from tilewright.sim import fabric
 from tilewright.sim.access import Access, Tiles, compile_access, gather, is_broadcast, offsets, scatter
 from tilewright.sim.illegal import IllegalProgram
 from tilewright.sim.kernels import semantics
-from tilewright.sim.memory import FULL, PERSISTENT, Memory
-
-if TYPE_CHECKING:
-    from tilewright.sim import fabric
+from tilewright.sim.memory import FULL, Memory, poison_word
 
 Category = Literal["compute", "exchange", "copy", "sync"]
 COPY_KERNELS = ("copy", "widen", "narrow", "fill")
@@ -55,6 +52,8 @@ SUB_WORD_KERNELS = ("copy",)
 Kernels that read, modify and write words that they fill in part (and pay for it); all others store whole
 words.
 """
+PERSISTENT_BLOCK = 1 << 22
+"""Words looked at at a time when receives are checked against what must not be overwritten."""
 CHUNK_BYTES = 200 << 20
 """Bound of the temporaries of one kernel evaluation: tiles are taken in chunks that stay below it."""
 ARITHMETIC_BYTES = 32
@@ -200,12 +199,11 @@ class Executor:
         self.memory = Memory.of(machine, poison)
         self._debug: dict[int, Debug] = {entry.word: entry for entry in image.debug}
         self._code: dict[int, Code] = {code.address: code for code in image.code}
-        self._persistent: list[tuple[Tiles, int, int]] = []
         self._loaded = False
         self._ran = False
         self._extents: dict[bytes, _Extents] = {}
         self._elements: dict[tuple[int, int], npt.NDArray[np.int64]] = {}
-        self._phases: dict[tuple[int, bytes], tuple[fabric.Delivery, npt.NDArray[np.int64]]] = {}
+        self._phases: dict[tuple[int, bytes], fabric.Delivery] = {}
         self._runs: dict[tuple[object, ...], int] = {}
         self._legal: set[tuple[object, ...]] = set()
         self._check_placement()
@@ -237,7 +235,8 @@ class Executor:
                 )
             if segment.words.shape[0] not in (1, self.machine.tiles):
                 raise ExecutionError(
-                    f"table '{segment.name}' is for {segment.words.shape[0]} tiles, the machine has {self.machine.tiles}"
+                    f"table '{segment.name}' is for {segment.words.shape[0]} tiles, "
+                    f"the machine has {self.machine.tiles}"
                 )
 
     def load(self, parameters: Mapping[str, np.ndarray] | None = None) -> None:
@@ -248,7 +247,6 @@ class Executor:
         parameters = parameters or {}
         if self._loaded:
             self.memory = Memory.of(self.machine, self.poison)
-            self._persistent.clear()
         everyone = slice(None)
         for segment in self.image.segments:
             if segment.nbytes:
@@ -261,14 +259,13 @@ class Executor:
                 (code.address - self.memory.base) // 4,
                 -(-(code.address + code.nbytes - self.memory.base) // 4),
             )
-            self.memory.valid[:, first:last] = PERSISTENT
-            self._persistent.append((everyone, code.address, code.nbytes))
+            self.memory.persistent[:, first:last] = True
         constants = {constant.name: constant.data for constant in self.image.constants}
         for binding in self.image.bindings:
             if binding.kind not in ("parameter", "constant"):
                 continue
             source = parameters if binding.kind == "parameter" else constants
-            names = binding.tensors or (binding.name,)
+            names = _members(binding)
             if len(names) != binding.count:
                 raise ExecutionError(
                     f"'{binding.name}' has {binding.count} members but names {len(names)} tensors"
@@ -285,15 +282,15 @@ class Executor:
 
     def _keep(self, tiles: Tiles, address: int, nbytes: int) -> None:
         first = (address - self.memory.base) // 4
-        self.memory.valid[tiles, first : first + nbytes // 4] = PERSISTENT
-        self._persistent.append((tiles, address, nbytes))
+        self.memory.persistent[tiles, first : first + nbytes // 4] = True
 
     def _write(self, binding: Binding, array: np.ndarray, name: str, member: int, keep: bool) -> None:
         """Pack a logical array into the binding's place."""
         layout, view = _parse_layout(binding.layout), _parse_view(binding.view)
         if tuple(array.shape) != tuple(binding.shape):
             raise ExecutionError(
-                f"{binding.kind} '{name}' has shape {tuple(array.shape)}, the program wants {tuple(binding.shape)}"
+                f"{binding.kind} '{name}' has shape {tuple(array.shape)}, "
+                f"the program wants {tuple(binding.shape)}"
             )
         address = binding.address + member * binding.stride
         shards, sizes = host.pack(
@@ -310,7 +307,7 @@ class Executor:
                     f"'{name}' takes {size} bytes", rule="address out of range", address=address
                 )
             first = (address - self.memory.base) // 4
-            if (self.memory.valid[tiles, first : first + size // 4] == PERSISTENT).any():
+            if self.memory.persistent[tiles, first : first + size // 4].any():
                 raise IllegalProgram(
                     f"'{name}' would overwrite code, tables or other parameters",
                     rule="two writers",
@@ -353,7 +350,7 @@ class Executor:
             first = int(bad[0])
             raise IllegalProgram(
                 f"'{binding.name}' is read back, but element {first} was never written",
-                rule="read of bytes never written",
+                rule="read of unwritten memory",
                 tile=int(tile[first]),
                 phase=phase or "read back",
                 address=int(byte[first]) + self.memory.base,
@@ -377,7 +374,7 @@ class Executor:
         inputs = inputs or {}
         for binding in self.image.bindings:
             if binding.kind == "input":
-                for member, name in enumerate(binding.tensors or (binding.name,)):
+                for member, name in enumerate(_members(binding)):
                     if name not in inputs:
                         raise ExecutionError(f"input '{name}' is missing")
                     self._write(binding, np.asarray(inputs[name]), name, member, keep=False)
@@ -388,11 +385,10 @@ class Executor:
         self._tap = tap
         self._clock = 0
         self._body(self._decode(), ())
-        self._check_persistent()
         outputs: dict[str, np.ndarray] = {}
         for binding in self.image.bindings:
             if binding.kind == "output":
-                for member, name in enumerate(binding.tensors or (binding.name,)):
+                for member, name in enumerate(_members(binding)):
                     outputs[name] = self.read(binding, member)
         cycles: dict[str, float] = {"total": self._clock, **self._totals.cycles}
         cycles["assumed_share"] = self._totals.assumed / self._clock if self._clock else 0.0
@@ -400,13 +396,17 @@ class Executor:
 
     def _forget(self) -> None:
         """A new run starts from what was loaded: what the last one left behind counts as never written."""
-        valid = self.memory.valid
-        valid[valid != PERSISTENT] = 0
+        memory = self.memory
+        np.multiply(memory.persistent, FULL, out=memory.valid, dtype=np.uint8, casting="unsafe")
+        for code in self.image.code:
+            first = (code.address - memory.base) // 4
+            memory.valid[:, first : first + -(-code.nbytes // 4)] = 0
         if self.poison is not None:
-            fresh = Memory.of(self.machine, self.poison)
-            fresh.words[valid == PERSISTENT] = self.memory.words[valid == PERSISTENT]
-            fresh.valid[...] = valid
-            self.memory = fresh
+            word = poison_word(self.poison)
+            for tile in range(
+                memory.tiles
+            ):  # row by row: a mask of all tiles at once would be as big as the SRAM
+                memory.words[tile][~memory.persistent[tile]] = word
 
     def _decode(self) -> tuple[Decoded, ...]:
         address, count = self.image.supervisor
@@ -420,19 +420,6 @@ class Executor:
                 address=address,
             )
         return decode_supervisor(words[0], self.image.scalar_names)
-
-    def _check_persistent(self) -> None:
-        for tiles, address, nbytes in self._persistent:
-            first, last = (address - self.memory.base) // 4, -(-(address + nbytes - self.memory.base) // 4)
-            changed = self.memory.valid[tiles, first:last] != PERSISTENT
-            if changed.any():
-                row, word = (int(index[0]) for index in np.nonzero(changed))
-                raise IllegalProgram(
-                    "code, a table or a parameter was overwritten during the run",
-                    rule="two writers",
-                    tile=_tile(tiles, row),
-                    address=self.memory.base + (first + word) * 4,
-                )
 
     def _phase(self, word: int, iteration: tuple[int, ...]) -> _Phase:
         entry = self._debug.get(word)
@@ -500,7 +487,7 @@ class Executor:
             row, at, _ = self.memory.invalid(slice(None), address, width * 4) or (0, address, False)
             raise IllegalProgram(
                 "a table is not there",
-                rule="read of bytes never written",
+                rule="read of unwritten memory",
                 tile=row,
                 phase=str(phase),
                 address=at,
@@ -598,47 +585,45 @@ class Executor:
     def _exchange(self, exchange: DecodedExchange, iteration: tuple[int, ...]) -> None:
         phase = self._phase(exchange.word, iteration)
         words = self._table(exchange.rows, exchange.width, phase)
-        delivery, reach = self._deliver(words, exchange.rows, phase)
-        self._refuse_persistent_exchange(delivery, phase)
-        try:
-            from tilewright.sim import fabric
-
-            fabric.move(delivery, self.memory)
-        except IllegalProgram as error:
-            raise _with_phase(error, phase) from None
-        self._record(phase, "exchange", reach)
-        if int(reach.max(initial=0)):
+        delivery = self._deliver(words, exchange.rows, phase)
+        fabric.require_written(delivery, self.memory.valid, FULL, str(phase))
+        fabric.move(delivery, self.memory.data)
+        fabric.mark_written(delivery, self.memory.valid, FULL)
+        ends = np.asarray(delivery.end_cycle, np.int64)
+        if len(delivery.nwords) or int(ends.max(initial=0)) > 1:
+            self._record(phase, "exchange", ends)
             self._record(phase, "sync", int(self.machine.phase_overhead))
 
-    def _deliver(
-        self, words: npt.NDArray[np.uint32], rows: int, phase: _Phase
-    ) -> tuple[fabric.Delivery, npt.NDArray[np.int64]]:
-        """Rows are decoded once for the same contents."""
+    def _deliver(self, words: npt.NDArray[np.uint32], rows: int, phase: _Phase) -> fabric.Delivery:
+        """Rows are decoded, and what does not depend on contents is checked, once for the same words."""
         key = (rows, hashlib.blake2b(np.ascontiguousarray(words), digest_size=16).digest())
         if key not in self._phases:
-            try:
-                from tilewright.sim import fabric
-
-                delivery = fabric.deliver(words, self.machine)
-            except IllegalProgram as error:
-                raise _with_phase(error, phase) from None
-            self._phases[key] = (delivery, np.asarray(delivery.end_cycle, np.int64))
+            delivery = fabric.deliver(words, self.machine, address=rows, phase=str(phase))
+            self._refuse_persistent(delivery, phase)
+            self._phases[key] = delivery
         return self._phases[key]
 
-    def _refuse_persistent_exchange(self, delivery: fabric.Delivery, phase: _Phase) -> None:
-        tile = delivery.dst_tile
-        first = (delivery.dst_address - self.memory.base) // 4
-        for word in (first, first + delivery.nwords - 1):
-            hit = np.flatnonzero(self.memory.valid[tile, word] == PERSISTENT)
-            if hit.size:
-                at = int(hit[0])
-                raise IllegalProgram(
-                    "the exchange would overwrite code, a table or a parameter",
-                    rule="two writers",
-                    tile=int(tile[at]),
-                    phase=str(phase),
-                    address=self.memory.base + int(word[at]) * 4,
-                )
+    def _refuse_persistent(self, delivery: fabric.Delivery, phase: _Phase) -> None:
+        """Code, tables and parameters outlive a phase: no receive may touch them."""
+        flat = self.memory.persistent.reshape(-1)
+        for size in np.unique(delivery.nwords).tolist():
+            pieces = np.flatnonzero(delivery.nwords == size)
+            start = delivery.destination[pieces]
+            step = max(1, PERSISTENT_BLOCK // size)
+            for first in range(0, len(pieces), step):
+                part = start[first : first + step, None] + np.arange(size)
+                hit = flat[part]
+                if hit.any():
+                    row, word = (int(index[0]) for index in np.nonzero(hit))
+                    piece = int(pieces[first + row])
+                    raise IllegalProgram(
+                        "a receive would overwrite code, a table or a parameter",
+                        rule="two writers",
+                        tile=int(delivery.dst_tile[piece]),
+                        phase=str(phase),
+                        cycle=int(delivery.landed[piece]) + word,
+                        address=int(delivery.dst_address[piece]) + 4 * word,
+                    )
 
     # ------------------------------------------------------------------------------------------ kernel calls
 
@@ -905,7 +890,7 @@ class Executor:
                 start, _ = self.machine.element_range(int(shared[0]))
                 raise self._refuse(
                     "memory element conflict",
-                    f"operands {one} and {other} of {entry.name} are both in the memory element at {start:#x}",
+                    f"operands {one} and {other} of {entry.name} share the memory element at {start:#x}",
                     phase,
                     bound[other],
                     tile,
@@ -932,7 +917,8 @@ class Executor:
                     rule = "two writers" if written else "output overlaps an input"
                     raise self._refuse(
                         rule,
-                        f"operands {other_number} and {number} of {entry.name} overlap and are not element by element in place",
+                        f"operands {other_number} and {number} of {entry.name} overlap, "
+                        "but not element by element in place",
                         phase,
                         out,
                         tile,
@@ -973,7 +959,7 @@ class Executor:
         destroyed = bool(state >> (4 + byte) & 1)
         rule_name = item.rule.name
         raise self._refuse(
-            "sub-word store" if destroyed else "read of bytes never written",
+            "sub-word store" if destroyed else "read of unwritten memory",
             f"operand '{rule_name}' of {entry.name} reads a byte that "
             + ("a store of part of its word has destroyed" if destroyed else "nothing has written"),
             phase,
@@ -985,16 +971,14 @@ class Executor:
     def _check_write(self, tiles: Tiles, item: _Bound, entry: Kernel, phase: _Phase) -> None:
         columns = (item.address - self.memory.base) // 4 + item.access.touched()
         if item.access.words is None and columns.size:
-            window = self.memory.valid[tiles, columns[0] : columns[-1] + 1]
+            window = self.memory.persistent[tiles, columns[0] : columns[-1] + 1]
         else:
-            window = self.memory.valid[_cross(tiles, columns, self.memory.tiles)]
-        bad = window == PERSISTENT
-        if bad.any():
-            row, column = (int(index[0]) for index in np.nonzero(bad))
-            rule_name = item.rule.name
+            window = self.memory.persistent[_cross(tiles, columns, self.memory.tiles)]
+        if window.any():
+            row, column = (int(index[0]) for index in np.nonzero(window))
             raise self._refuse(
                 "two writers",
-                f"operand '{rule_name}' of {entry.name} would overwrite code, a table or a parameter",
+                f"operand '{item.rule.name}' of {entry.name} would overwrite code, a table or a parameter",
                 phase,
                 item,
                 _tile(tiles, row),
@@ -1048,7 +1032,7 @@ def order_problem(rule: OperandRule, operand: DecodedOperand, shape: tuple[int, 
         blocks = at.reshape(-1, size)
         if (blocks - blocks[:, :1] != np.arange(size) * inner).any():
             unit = f"blocks of {size}" if digit.kind == "inside" else "elements"
-            return f"must be ordered '{rule.order}': {unit} of axis {digit.axis} need a stride of {inner} elements"
+            return f"must be ordered '{rule.order}': {unit} of axis {digit.axis} need stride {inner}"
         inner *= size
     return None
 
@@ -1103,6 +1087,11 @@ def _as_tiles(numbers: npt.NDArray[np.int64]) -> Tiles:
     return numbers
 
 
+def _members(binding: Binding) -> tuple[str, ...]:
+    """Names of the tensors of a binding, one for each member."""
+    return binding.tensors or (binding.name,) * (binding.count == 1)
+
+
 def _tile(tiles: Tiles, row: int) -> int:
     if isinstance(tiles, slice):
         return (tiles.start or 0) + row * (tiles.step or 1)
@@ -1117,16 +1106,6 @@ def _cross(
     tiles: Tiles, columns: npt.NDArray[np.int64], total: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     return _numbers(tiles, total)[:, None], columns[None, :]
-
-
-def _with_phase(error: IllegalProgram, phase: _Phase) -> IllegalProgram:
-    """The same refusal, with the phase when the fabric did not know it."""
-    if error.phase is not None:
-        return error
-    error.phase = str(phase)
-    error.message = f"{error.message} [phase {phase}]"
-    error.args = (error.message,)
-    return error
 
 
 _LAYOUTS: dict[str, Layout] = {}

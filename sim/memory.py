@@ -25,12 +25,6 @@ if TYPE_CHECKING:
 FULL = 0x0F
 """Value of `valid` for a word whose four bytes are all defined."""
 
-PERSISTENT = 0x8F
-"""
-Value of `valid` for a word that the loader has written and that the program may not overwrite (code, tables,
-parameters).
-"""
-
 
 def poison_word(value: float) -> int:
     """
@@ -59,6 +53,7 @@ class Memory:
             self.words[...] = poison_word(poison)
         self.data = self.words.view(np.uint8)
         self.valid = np.zeros((tiles, nbytes // 4), np.uint8)
+        self.persistent = np.zeros((tiles, nbytes // 4), np.bool_)
 
     @classmethod
     def of(cls, machine: Machine, poison: float | None = None) -> Memory:
