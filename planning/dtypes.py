@@ -22,7 +22,7 @@ class UnknownDtype(ValueError):
 @dataclass(frozen=True)
 class FloatFormat:
     """
-    A binary float format; values are +-m * 2^(e - mantissa_bits) with 2^mantissa_bits <= m < 2^(mantissa_bits+1).
+    A binary float format: values +-m * 2^(e - mantissa_bits), 2^mantissa_bits <= m < 2^(mantissa_bits + 1).
 
     `emin` is the exponent of the smallest normal number, `max_value` the largest finite value.
     """
@@ -84,7 +84,7 @@ _TABLE: tuple[Dtype, ...] = (
 DTYPES: Mapping[str, Dtype] = MappingProxyType({entry.name: entry for entry in _TABLE})
 FP8: tuple[str, ...] = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2")
 
-# OCP formats and the machine's twins: a code's OCP value is twice its FNUZ value, but for NaN, infinity and -0.
+# OCP formats and the machine's: an OCP value is twice its code's FNUZ value, but for NaN, infinity and -0.
 FNUZ_TWIN: Mapping[str, str] = MappingProxyType({"f8E4M3FN": "f8E4M3FNUZ", "f8E5M2": "f8E5M2FNUZ"})
 
 _BY_NUMPY: dict[np.dtype, Dtype] = {entry.numpy: entry for entry in _TABLE}

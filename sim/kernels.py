@@ -2,9 +2,10 @@
 """
 What each registered kernel computes, vectorised over tiles.
 
-A semantics is `fn(ins, outs_dtype, scalars, extents) -> outs`. Every array has a leading tiles axis and then the
-operand's axes (size 1 where it is broadcast), is contiguous and of the operand's element type. `extents` are the
-kernel's axes, common to the tiles of the call. All arithmetic is in `numerics`; this file only fits shapes.
+A semantics is `fn(ins, outs_dtype, scalars, extents) -> outs`. Every array has a leading tiles axis and then
+the operand's axes (size 1 where it is broadcast), is contiguous and of the operand's element type. `extents`
+are the kernel's axes, common to the tiles of the call. All arithmetic is in `numerics`; this file only fits
+shapes.
 """
 
 from __future__ import annotations

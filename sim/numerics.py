@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The arithmetic that the machine model and its oracle share: rounding, casts, matrix passes, sums, row functions.
+The arithmetic that the machine model and its oracle share: sums, rows, pointwise, and the rest by name.
 
-Every function is a pure function of the values that one result element is made of: no result depends on the shape
-of the array it is computed in, on how work is cut into blocks, on threads, or (but for transcendental functions)
-on the CPU. docs/spec/numerics.md states the rules; the comments here say how each is kept.
+A result element depends on the values it is made of alone: not on the shape of the array it is computed in,
+on how work is cut into blocks, on threads, or (but for transcendental functions) on the CPU. The rules are in
+docs/spec/numerics.md; the comments in these files say how each is kept.
 """
 
 from __future__ import annotations
@@ -40,14 +40,12 @@ __all__ = [
     "tree_sum",
 ]
 
-# -------------------------------------------------------------------------------------------------- reductions
-
 
 def tree_sum(x: Array) -> Array:
     """
     f64 sum over the last axis in a fixed order: the second half is added to the first until one is left.
 
-    numpy's own sum picks its order by strides and shape; this one is elementwise, so it depends on the length alone.
+    numpy's own sum picks its order by strides and shape; here the length alone decides.
     """
     return _tree(np.array(x, dtype=np.float64, order="C"), np.add, 0.0)
 
@@ -62,7 +60,7 @@ def _tree(work: Array, operation: np.ufunc, neutral: float) -> Array:
             head = work[..., : count - half]
             operation(head, work[..., half:count], out=head)
             count = half
-    return np.ascontiguousarray(work[..., 0])
+    return np.array(work[..., 0], order="C")
 
 
 def _max_rows(x: Array) -> Array:
@@ -82,7 +80,7 @@ def reduce_rows(kind: str, x: Array, dtype: str) -> Array:
     """
     x (..., r) typed -> (...) of `dtype`; kind sum, max, min or prod.
 
-    Float sums and products are f64 trees rounded to f32 and then to the type; integers are exact (i32, wrapping).
+    Float sums and products are f64 trees rounded to f32 and then to the type; integers are exact, wrapping.
     """
     source = dtypes.name_of(x.dtype)
     if dtypes.is_integer(source):
@@ -117,7 +115,7 @@ def reduce_rows(kind: str, x: Array, dtype: str) -> Array:
 
 def reduce_partials(parts: Array | Sequence[Array], dtype: str, saturate: bool = False) -> Array:
     """
-    parts (p, ...) or a sequence of arrays -> (...): f32 running sum in ascending order, rounded once to `dtype`.
+    parts (p, ...) or a sequence of arrays -> (...): f32 running sum, ascending, rounded once to `dtype`.
 
     Integer partials are summed exactly (i32, wrapping).
     """
@@ -161,7 +159,7 @@ def layer_norm_rows(x: Array, gamma: Array, beta: Array, epsilon: float, dtype: 
 
 
 def rms_norm_rows(x: Array, gamma: Array, epsilon: float, dtype: str) -> Array:
-    """x (..., c) typed, gamma (..., c) broadcast -> (..., c) of `dtype`; mean square and its inverse root in f32."""
+    """x (..., c) typed, gamma (..., c) broadcast -> (..., c) of `dtype`; statistics in f32."""
     with np.errstate(all="ignore"):
         wide = decode(x)
         square = _f32(tree_sum(wide * wide) / wide.shape[-1])
@@ -179,7 +177,7 @@ def softmax_exp(
     scores: Array, maximum: Array, scale: float, dtype: str, sum_dtype: str = "f32"
 ) -> tuple[Array, Array]:
     """
-    scores (..., n), maximum (...) -> p = exp(scale * (s - max)) rounded to `dtype`, and the sum of the rounded p.
+    scores (..., n), maximum (...) -> p = exp(scale * (s - max)) rounded to `dtype`, and the sum of those p.
 
     The sum is taken in f64 and rounded once to `sum_dtype`. A row with maximum -inf gives p = 0 and sum = 0.
     """

@@ -2,8 +2,8 @@
 """
 Matrix passes: the product as the matrix unit forms it, pass by pass, exactly defined and fast.
 
-The model and its oracle share these functions. A result element depends on its own row, column, partial and pass
-width alone; see `_PassSums` for why neither blocks, threads, BLAS nor CPU can change it.
+The model and its oracle share these functions. A result element depends on its own row, column, partial and
+pass width alone; see `_PassSums` for why neither blocks, threads, BLAS nor CPU can change it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _run(items: Sequence[Callable[[], None]], parallel: bool) -> None:
 
 
 def _quantum_log2(a_name: str, w_name: str) -> int | None:
-    """log2 of the number that every product is a multiple of; None for formats with too wide a range to use it."""
+    """log2 of the number that every product is a multiple of; None for formats of too wide a range."""
     if {a_name, w_name} & {"f32", "bf16"}:
         return None
     return dtypes.float_format(a_name).quantum_log2 + dtypes.float_format(w_name).quantum_log2
@@ -61,15 +61,15 @@ class _PassSums:
     """
     The sums of products of one block, pass by pass.
 
-    f64 addition of multiples of 2^q is exact, in any order, while all magnitudes together stay within 2^(q + 53).
-    On that rest four ways to form a sum, of which the data choose the cheapest that is safe:
+    f64 addition of multiples of 2^q is exact, in any order, while all magnitudes together are within
+    2^(q + 53). On that rest four ways to form a sum, of which the data choose the cheapest that is safe:
 
-    - "blas": the whole sum is exact. Always so for E4M3 by E4M3: q = -20 and 32 * 240^2 < 2^21 (the OCP twin is a
-      factor of 4 in both). f16 and E5M2 operands qualify by the largest magnitudes in the block.
-    - "two": a is cut at 2^-10 into two parts whose sums are exact, and those are added: the exact sum rounded once.
-    - "four": both operands are cut at 2^-4; four exact sums are added elementwise in one fixed order. Where "two"
-      or "blas" would be safe, the first of these additions is exact and the result is again the exact sum rounded
-      once, so it never matters which way the rest of a block forced.
+    - "blas": the whole sum is exact. Always so for E4M3 by E4M3: q = -20 and 32 * 240^2 < 2^21 (the OCP twin
+      is a factor of 4 in both). f16 and E5M2 operands qualify by the largest magnitudes in the block.
+    - "two": a is cut at 2^-10 into two parts with exact sums; adding those gives the exact sum rounded once.
+    - "four": both operands are cut at 2^-4; four exact sums are added elementwise in one fixed order. Where
+      "two" or "blas" would be safe, the first of these additions is exact and the result is again the exact
+      sum rounded once, so it never matters which way the rest of a block forced.
     - "ordered" (f32 and bf16): elementwise multiply and add, ascending k.
     """
 
@@ -205,7 +205,7 @@ def _block_gemm_i8(a: Array, w: Array, width: int, initial: Array | None, out: A
 
 # f64 results per block: three buffers of a block stay in a cache of 1 MiB.
 _BLOCK_RESULTS = 24 * 1024
-# OpenBLAS takes its own threads for larger products than this; on top of ours they only spin against each other.
+# OpenBLAS starts its own threads for larger products than this; on top of ours they spin against each other.
 _BLAS_PRODUCTS = 1 << 18
 
 
@@ -260,8 +260,9 @@ def gemm(
     """
     Matrix product in passes: a (T, b, m, K), w (T, b, n, K) -> (T, b, m, n) of `acc_dtype`.
 
-    Passes ascend over K, `inputs_per_pass` at a time (K must be whole passes), and start from `initial` (of the
-    accumulation type) or zero. Each adds 2^scale * (sum of its products) to the partial in f64, rounded once.
+    Passes ascend over K, `inputs_per_pass` at a time (K must be whole passes), and start from `initial` (of
+    the accumulation type) or zero. Each adds 2^scale * (sum of its products) to the partial in f64 and rounds
+    once to the accumulation type.
     i8 by i8 accumulates in i32 (wrapping). Leading axes may be any number, but must be equal.
     """
     _check_gemm(a, w, acc_dtype, scale)

@@ -46,6 +46,8 @@ def fp8_values(name: str) -> Array:
 def decode(x: Array, scale: int = 0) -> Array:
     """x's exact values times 2^scale as a contiguous f64 array of the same shape."""
     name = dtypes.name_of(x.dtype)
+    if x.ndim == 0:
+        return decode(x.reshape(1), scale).reshape(())
     if dtypes.is_fp8(name):
         values = fp8_values(name)
         if scale:
@@ -69,11 +71,11 @@ def decode(x: Array, scale: int = 0) -> Array:
 
 def round_to_grid(x: Array, mantissa_bits: int, emin: int) -> Array:
     """
-    f64 x rounded, nearest even, to a multiple of the format's quantum at |x|; the exponent is unbounded above.
+    f64 x rounded, nearest even, to the format's precision at |x|; the exponent is unbounded above.
 
     Adding and subtracting 1.5 * 2^(52 - mantissa_bits) * 2^floor(log2|x|) lets the f64 adder round: the sum's
-    last place is the format's last place at x, and the constant is an even multiple of it. Zeros come out as +0
-    and non-finite values as they are.
+    last place is the format's last place at x, and the constant is an even multiple of it. Zeros come out as
+    +0 and non-finite values as they are.
     """
     with np.errstate(all="ignore"):
         magic = np.bitwise_and(x.view(np.int64), EXPONENT_MASK)
@@ -91,7 +93,7 @@ def round_to_grid(x: Array, mantissa_bits: int, emin: int) -> Array:
 
 @cache
 def _fp8_codes(name: str, saturate: bool) -> Array:
-    """Code for the top 12 bits (sign, exponent, three mantissa bits) of an f32 that lies on the format's grid."""
+    """Code for the top 12 bits (sign, exponent, three mantissa bits) of an f32 on the format's grid."""
     fmt = dtypes.float_format(name)
     top = np.arange(4096, dtype=np.uint32)
     with np.errstate(all="ignore"):
@@ -153,17 +155,19 @@ def round_to(x: Array, dtype: str, saturate: bool = False) -> Array:
     f64 (or f32, integer) values rounded once, nearest even, to `dtype`; same shape, contiguous.
 
     Overflow gives infinity, or NaN in formats without one, or the largest value with `saturate` (FP8 only).
-    f16, bf16 and f32 NaNs come out as the one positive quiet NaN. Integer targets round to nearest even,
-    saturate, and take NaN to 0.
+    NaNs come out as the format's one positive quiet NaN. Integers: nearest even, NaN to 0, then clamped with
+    `saturate`, else the low bits.
     """
+    if np.ndim(x) == 0:
+        return round_to(np.reshape(x, 1), dtype, saturate).reshape(())
     x = np.ascontiguousarray(x, dtype=np.float64)
     if dtypes.is_integer(dtype):
         return _to_integer(x, dtype, saturate)
+    nan = np.isnan(x)
     if dtypes.is_fp8(dtype):
-        return _to_fp8(x, dtype, saturate)
+        return _to_fp8(np.where(nan, np.nan, x) if nan.any() else x, dtype, saturate)
     target = dtypes.numpy_dtype(dtype)
     with np.errstate(all="ignore"):
-        nan = np.isnan(x)
         if dtype == "bf16":
             grid = np.copysign(round_to_grid(x, 7, -126), x)
             bits = grid.astype(np.float32).view(np.uint32)
@@ -180,11 +184,11 @@ def cast_array(x: Array, dtype: str, scale: int = 0, saturate: bool = True) -> A
     """
     The stored form of x: value * 2^-scale rounded once to `dtype`, never through a narrower type.
 
-    `saturate` matters for FP8 (largest value instead of NaN or infinity) and from integer to integer (else the
-    low bits are kept).
+    `saturate` is for FP8 (largest value instead of NaN or infinity) and integers (clamp instead of low bits).
+    A NaN keeps its sign where the target is an OCP FP8 format.
     """
     source = dtypes.name_of(x.dtype) if x.dtype != np.float64 else "f64"
-    if source not in ("f64",) and dtypes.is_integer(source) and dtypes.is_integer(dtype) and scale == 0:
+    if source != "f64" and dtypes.is_integer(source) and dtypes.is_integer(dtype) and scale == 0:
         target = dtypes.numpy_dtype(dtype)
         if target == np.bool_:
             return x != 0
@@ -199,11 +203,13 @@ def cast_array(x: Array, dtype: str, scale: int = 0, saturate: bool = True) -> A
             wide = np.ldexp(x, -scale) if scale else x
     else:
         wide = decode(x, -scale)
+    if dtypes.is_fp8(dtype) and wide.ndim:
+        return _to_fp8(np.ascontiguousarray(wide), dtype, saturate)
     return round_to(wide, dtype, saturate)
 
 
 def ocp_as_fnuz(x: Array) -> Array | None:
-    """OCP FP8 codes read as the machine's twin format, to be used with scale +1; None if NaN, infinity or -0 occurs."""
+    """OCP FP8 codes read as their FNUZ twin, to be used with scale +1; None if NaN, infinity or -0 occurs."""
     twin = dtypes.FNUZ_TWIN[dtypes.name_of(x.dtype)]
     codes = np.ascontiguousarray(x).view(np.uint8)
     values = fp8_values(dtypes.name_of(x.dtype))
