@@ -124,7 +124,8 @@ class NamesItsValues(IsolatedFromAbove):
         for user, operand in self._captures(op, op.regions):
             raise VerifyException(
                 f"{user.name} in the body uses {_name(operand)} from outside the repeat: "
-                f"pass it through the header, for instance as `invariant(%inner = {_name(operand)} : {operand.type})`"
+                f"pass it through the header, for instance as "
+                f"`invariant(%inner = {_name(operand)} : {operand.type})`"
             )
 
     def _captures(self, op: Operation, regions: Sequence[Region]) -> Iterator[tuple[Operation, SSAValue]]:

@@ -2,10 +2,10 @@
 """
 Replaces every `tile_repeat.repeat` by its iterations, one after the other: the inverse of rolling.
 
-A parameter that is a sequence becomes one argument per member, in order, each with its name, so that the program
-reads the same tensors. Members of other sequences (inputs, results of foreign operations) are taken with
-`tile_repeat.member`; a sequence that something still uses as one (a function that returns what was collected)
-is put together with `tile_repeat.pack`. Copies keep the source locations of the body.
+A parameter that is a sequence becomes one argument per member, in order, each with its name, so that the
+program reads the same tensors. Members of other sequences (inputs, results of foreign operations) are taken
+with `tile_repeat.member`; a sequence that something still uses as one (a function that returns what was
+collected) is put together with `tile_repeat.pack`. Copies keep the source locations of the body.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, Sequence
 
 @dataclass
 class _Unroller:
-    """Unrolls the repeats of one block. `members` holds the sequences that were taken apart or put together."""
+    """Unrolls the repeats of one block. `members` holds the sequences taken apart or put together."""
 
     block: Block
     members: dict[SSAValue, tuple[SSAValue, ...]] = field(default_factory=dict)

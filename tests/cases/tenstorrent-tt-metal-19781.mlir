@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// softmax of a row of -3.39e38 (CLIP's mask value) must be 1/7; width 7 in a tile of 32 (tenstorrent/tt-
+// metal#19781).
+
+func.func @main(%a0: tensor<2x7x7xf32>) -> tensor<2x7x7xf32> {
+  %m = tile_tensor.reduce max %a0 axes [2] keep_dims : (tensor<2x7x7xf32>) -> tensor<2x7x1xf32>
+  %s = tile_tensor.sub %a0, %m : (tensor<2x7x7xf32>, tensor<2x7x1xf32>) -> tensor<2x7x7xf32>
+  %e = tile_tensor.exp %s : (tensor<2x7x7xf32>) -> tensor<2x7x7xf32>
+  %d = tile_tensor.reduce sum %e axes [2] keep_dims : (tensor<2x7x7xf32>) -> tensor<2x7x1xf32>
+  %q = tile_tensor.div %e, %d : (tensor<2x7x7xf32>, tensor<2x7x1xf32>) -> tensor<2x7x7xf32>
+  func.return %q : tensor<2x7x7xf32>
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// transposed left operand read with the untransposed strides (tracel-ai/burn#5304).
+
+func.func @main(%a0: tensor<2x3xf32>, %a1: tensor<2x2xf32>) -> tensor<3x2xf32> {
+  %t = tile_tensor.transpose %a0 permutation [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %r = tile_tensor.matmul %t, %a1 : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  func.return %r : tensor<3x2xf32>
+}
