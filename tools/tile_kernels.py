@@ -161,7 +161,7 @@ def _default_types(name: str, operands: int) -> tuple[str, ...]:
 def _itemise(options: argparse.Namespace) -> dict[str, Any]:
     """One kernel, and one call of it if extents are given."""
     from tilewright.machine.kernels import kernel
-    from tilewright.planning.dtypes import UnknownDtype
+    from tilewright.planning.dtypes import UnknownDtype, dtype
 
     entry = kernel(options.kernel)
     data = next(k for k in report()["kernels"] if k["name"] == entry.name)
@@ -177,6 +177,8 @@ def _itemise(options: argparse.Namespace) -> dict[str, Any]:
         name, _, value = text.partition("=")
         scalars[name] = _whole(value, f"--scalar {name}")
     try:
+        for name in types:
+            dtype(name)
         terms = entry.itemise(extents, types, scalars)
     except (UnknownDtype, ValueError) as error:
         raise TileError(str(error)) from error

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel registry: completeness, rules, and the laws every cycle formula keeps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tilewright.diagnostics import TileError
+from tilewright.machine import load
+from tilewright.machine.kernels import UnknownKernel, kernel, kernel_names
+
+GEMMS = ("gemm.f8", "gemm.f16.f16", "gemm.f16.f32", "gemm.f32", "gemm.bf16", "gemm.i8")
+UNARY = "neg abs exp log sqrt rsqrt tanh erf sigmoid relu square reciprocal gelu_tanh gelu_erf".split()
+BINARY = "add sub mul div max min".split()
+F8 = "f8E4M3FNUZ"
+
+
+def _rank(name: str) -> int:
+    axes = kernel(name).axes
+    return len(axes) + axes.count("...")
+
+
+def _types(name: str, dtype: str = "f16") -> tuple[str, ...]:
+    entry = kernel(name)
+    return (dtype,) * (len(entry.ins) + len(entry.outs))
+
+
+def test_the_registry_is_complete():
+    expected = [
+        *GEMMS,
+        *(f"pointwise.{fn}" for fn in (*UNARY, *BINARY)),
+        *"cast copy widen narrow fill reduce_partials reduce.sum reduce.max reduce.min reduce.prod".split(),
+        *"layer_norm rms_norm softmax softmax.exp patch_rows bias_gelu norm.statistics norm.apply".split(),
+        *"add_layer_norm reduce_partials.bias_gelu".split(),
+    ]
+    assert not [name for name in expected if name not in kernel_names()]
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_rules_are_well_formed(name: str):
+    entry = kernel(name)
+    assert entry.evidence in ("measured", "derived", "assumed")
+    assert len(entry.source) > 5 and entry.code_bytes > 0 and entry.code_bytes % 8 == 0
+    operands = (*entry.ins, *entry.outs)
+    assert entry.outs and len({rule.name for rule in operands}) >= len(operands) - 2  # merge keeps its names
+    for first, second in entry.separate:
+        assert 0 <= first < second < len(operands)
+    assert not entry.granule or len(entry.granule) == len(entry.axes)
+    for rule in operands:
+        assert rule.memory in ("any", "standard", "interleaved") and rule.tail >= 0
+        assert rule.alignment & (rule.alignment - 1) == 0
+        assert all(axis in entry.axes or axis == "..." for axis in rule.axes)
+        assert all(digit.axis in rule.axes for digit in rule.digits())
+    hash(entry)
+
+
+def test_gemm_rules():
+    for name, inputs in zip(GEMMS, (32, 16, 16, 8, 16, 32), strict=True):
+        entry = kernel(name)
+        assert entry.granule == (1, 1, 16, inputs)
+        assert entry.padded(np.array([2, 5, 17, 33])).tolist() == [2, 5, 32, -(-33 // inputs) * inputs]
+        a, w = entry.ins
+        assert [(d.axis, d.kind, d.size, d.free) for d in a.digits()] == [
+            ("k", "blocks", inputs, False),
+            ("m", "whole", 1, False),
+            ("k", "inside", inputs, False),
+        ]
+        assert [(d.axis, d.kind, d.free) for d in w.digits()] == [
+            ("n", "blocks", True),
+            ("k", "blocks", True),
+            ("n", "inside", False),
+            ("k", "inside", False),
+        ]
+        assert entry.outs[0].memory == "interleaved" and entry.separate == ((0, 2),)
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_empty_calls_cost_nothing_and_terms_sum(name: str):
+    rank = _rank(name)
+    extents = np.arange(1, 5 * rank + 1).reshape(5, rank) % 41 + 1
+    extents[2, 0] = 0
+    extents[3, -1] = 0
+    cycles = kernel(name).cycles(extents, _types(name))
+    assert cycles.shape == (5,) and cycles.dtype == np.int64
+    assert (cycles[[2, 3]] == 0).all() and (cycles[[0, 1, 4]] > 0).all()
+    terms = kernel(name).itemise(extents, _types(name))
+    assert (sum(c for _, c in terms) == cycles).all()
+    assert all((c >= 0).all() for _, c in terms)
+    assert len({term for term, _ in terms}) == len(terms)
+    one_by_one = [kernel(name).cycles(row, _types(name))[0] for row in extents]
+    assert one_by_one == cycles.tolist()
+
+
+@pytest.mark.parametrize("name", kernel_names())
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_more_work_never_costs_less(name: str, data: st.DataObject):
+    rank = _rank(name)
+    small = data.draw(st.lists(st.integers(1, 200), min_size=rank, max_size=rank))
+    axis = data.draw(st.integers(0, rank - 1))
+    large = list(small)
+    large[axis] += data.draw(st.integers(1, 50))
+    dtype = data.draw(st.sampled_from(["f16", "f32", F8]))
+    cycles = kernel(name).cycles(np.array([small, large]), _types(name, dtype))
+    assert cycles[0] <= cycles[1]
+
+
+def test_matrix_rates():
+    """A long panel approaches the multiply-accumulate rate of the unit, and never exceeds it."""
+    for name, rate in zip(GEMMS[:4], (128, 64, 32, 16), strict=True):
+        m = 100_000
+        cycles = int(kernel(name).cycles((1, m, 64, 64), _types(name))[0])
+        assert 0.99 * rate < m * 64 * 64 / cycles < rate
+
+
+def test_gemm_pays_for_every_batch_and_for_padding():
+    gemm = kernel("gemm.f8")
+    types = (F8, F8, "f16")
+    one, three = gemm.cycles([[1, 9, 16, 32], [3, 9, 16, 32]], types)
+    assert three == 3 * one
+    assert gemm.cycles((1, 9, 1, 1), types)[0] == one
+    assert gemm.cycles((1, 9, 17, 33), types)[0] == 294 + 4 * (4 * 9 + 160)
+    slow = gemm.cycles((1, 9, 17, 33), types, {"weights_standard": 1})[0]
+    assert slow - (294 + 4 * (4 * 9 + 160)) == 4 * 32
+
+
+def test_copy_by_run_length():
+    copy = kernel("copy")
+    types = ("f16", "f16")
+    by_run = {run: int(copy.cycles((1000,), types, {"run_bytes": run})[0]) for run in (16, 8, 4, 2)}
+    assert by_run == {16: 288 + 250, 8: 288 + 250, 4: 288 + 1500, 2: 288 + 10_000}
+    assert copy.cycles((1000,), types)[0] == by_run[8]
+    assert copy.cycles((10, 100), types)[0] == by_run[8]
+    assert copy.cycles((100,), (F8, F8), {"run_bytes": 1})[0] == 288 + 2000
+
+
+def test_an_f8_result_costs_a_conversion():
+    for name in ("pointwise.add", "bias_gelu", "reduce_partials", "softmax", "layer_norm"):
+        extents = (4, 96)
+        plain = kernel(name).cycles(extents, _types(name))[0]
+        f8 = kernel(name).cycles(extents, (*_types(name)[:-1], F8))[0]
+        assert f8 > plain
+
+
+def test_rows_use_the_cheaper_distribution():
+    """Six narrow rows go to six workers; one wide row is shared by all."""
+    norm = kernel("layer_norm")
+    one, six, twelve = norm.cycles([[1, 96], [6, 96], [12, 96]], _types("layer_norm"))
+    assert six < 6 * one and twelve < 2 * six
+    wide, three = norm.cycles([[1, 1152], [3, 1152]], _types("layer_norm"))
+    assert wide < three <= 3 * wide
+
+
+def test_evidence_depends_on_types():
+    assert kernel("gemm.f8").evidence_of((F8, F8, "f16")) == "measured"
+    assert kernel("pointwise.add").evidence_of(("f16",) * 3) == "measured"
+    assert kernel("pointwise.add").evidence_of(("f32",) * 3) == "derived"
+    assert kernel("pointwise.add").evidence_of(("bf16",) * 3) == "assumed"
+    assert kernel("gemm.i8").evidence_of(("i8", "i8", "i32")) == "assumed"
+    assert kernel("norm.statistics").evidence_of(("f16", "f32", "f32")) == "measured"
+
+
+def test_unknown_kernel_names_near_ones():
+    with pytest.raises(UnknownKernel) as error:
+        kernel("pointwise.ad")
+    assert error.value.hint is not None and "pointwise.add" in error.value.hint
+    assert isinstance(error.value, KeyError) and isinstance(error.value, TileError)
+    assert str(error.value) == "unknown kernel 'pointwise.ad'"
+
+
+def test_wrong_number_of_extents():
+    with pytest.raises(ValueError, match="has axes"):
+        kernel("gemm.f8").cycles((1, 2, 3), _types("gemm.f8"))
+
+
+def test_patching_costs_come_from_the_registry():
+    m = load("c600")
+    assert m.patch_cycles(78)[0] == 936
+    assert m.patch_cycles(np.array([0, 1, 6, 7])).tolist() == [0, 288, 288, 342]
+
+
+def test_a_batch_of_calls_is_fast():
+    extents = np.tile(np.array([1, 146, 48, 288]), (1472 * 100, 1))
+    cycles = kernel("gemm.f8").cycles(extents, _types("gemm.f8"))
+    assert (cycles == 20_382).all()
