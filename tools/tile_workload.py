@@ -11,9 +11,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
 from tilewright.diagnostics import TileError
+from tilewright.tools.driver.main import run_tool
+
+if TYPE_CHECKING:
+    from tilewright.frontends.program_folder import ProgramFolder
 
 SIZES = {
     "tokens": "tokens of one sample",
@@ -39,7 +43,9 @@ def _whole(text: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="tile-workload", description=__doc__, formatter_class=_Help)
+    parser = argparse.ArgumentParser(
+        prog="tile-workload", allow_abbrev=False, description=__doc__, formatter_class=_Help
+    )
     parser.add_argument("workload", metavar="siglip|digits|vit", help="which one")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write")
     for name, what in SIZES.items():
@@ -60,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _build(arguments: argparse.Namespace):
+def _build(arguments: argparse.Namespace) -> ProgramFolder:
     # the workloads import numpy and ml_dtypes: not for --help
     from dataclasses import replace
 
@@ -104,18 +110,10 @@ def run(arguments: Sequence[str]) -> None:
     print(f"{options.output}: {options.workload}, precision {folder.precision}, {values:,} parameters{runs}")
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    try:
-        run(sys.argv[1:] if arguments is None else arguments)
-    except TileError as error:
-        print(f"tile-workload: error: {error.message}", file=sys.stderr)
-        for note in error.notes:
-            print(f"  note: {note}", file=sys.stderr)
-        if error.hint:
-            print(f"  hint: {error.hint}", file=sys.stderr)
-        sys.exit(1)
-    sys.exit(0)
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the console script."""
+    return run_tool("tile-workload", run, argv)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

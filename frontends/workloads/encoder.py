@@ -99,6 +99,9 @@ class Mode:
         return "f16" if "f8" in (self.precision, self.attention) else "f32"
 
 
+DEFAULT_MODE = Mode()
+
+
 # ------------------------------------------------------------------------------------------- parameters
 
 LAYER_TENSORS: tuple[str, ...] = tuple(

@@ -58,11 +58,26 @@ def cut_ir(block: Block, images: Value, shape: e.Shape, grid: int, side: int) ->
     return block.reshape("patches", by_patch, (shape.rows, shape.patch))
 
 
+def tolerances(mode: e.Mode, layers: int) -> dict[str, Tolerance]:
+    """
+    By output. The outputs are normalised, so their errors do not depend on the width.
+
+    At full shape in f8, rounding each operation once leaves `tokens` 0.20 off at worst (of 840,000 values)
+    and `pooled` 0.17 after 27 layers, with row cosines of 0.999.
+    """
+    if "f8" in (mode.precision, mode.attention):
+        tokens, pooled = (0.15, 0.2) if layers <= 4 else (0.3, 0.3)
+        return {
+            "tokens": Tolerance(tokens, min_row_cosine=0.99),
+            "pooled": Tolerance(pooled, min_row_cosine=0.99),
+        }
+    return dict.fromkeys(("tokens", "pooled"), Tolerance(0.03, min_row_cosine=0.9999))
+
+
 def build(
-    shape: e.Shape = DEFAULT, mode: e.Mode | None = None, seed: int = 0, *, images: bool = False
+    shape: e.Shape = DEFAULT, mode: e.Mode = e.DEFAULT_MODE, seed: int = 0, *, images: bool = False
 ) -> ProgramFolder:
     """The folder's contents; `images`: the program cuts the patches itself."""
-    mode = mode or e.Mode()
     grid, side = math.isqrt(shape.tokens), math.isqrt(shape.patch // CHANNELS)
     if images and (grid * grid != shape.tokens or side * side * CHANNELS != shape.patch):
         raise e.WorkloadError(
@@ -127,10 +142,7 @@ def build(
         inputs=inputs,
         expected=expected,
         seed=seed,
-        tolerance={
-            "tokens": Tolerance(0.15, min_row_cosine=0.99),
-            "pooled": Tolerance(0.2, min_row_cosine=0.99),
-        },
+        tolerance=tolerances(mode, shape.layers),
         precision=str(mode),
         workload={"name": "siglip", **options},
     )

@@ -20,10 +20,9 @@ DEFAULT = e.Shape(tokens=16, width=64, heads=4, mlp=128, layers=2, batch=1, patc
 
 
 def build(
-    shape: e.Shape = DEFAULT, mode: e.Mode | None = None, seed: int = 0, classes: int = 0
+    shape: e.Shape = DEFAULT, mode: e.Mode = e.DEFAULT_MODE, seed: int = 0, classes: int = 0
 ) -> ProgramFolder:
     """The folder's contents; `classes` 0 leaves the head out."""
-    mode = mode or e.Mode()
     rng = generator(seed)
     patches = normal(rng, (shape.rows, shape.patch), 1.0)
     values = e.draw_linear(rng, "embedding", shape.patch, shape.width)
