@@ -467,7 +467,7 @@ def contiguous_spans(layout: Layout, view: View, itemsize: int) -> Transfers:
     """
     The runs of bytes that are contiguous in the shards and in the row-major logical array.
 
-    Source is the layout (one copy of each element), destination the flat array: `dst_byte` is its byte offset.
+    Source is the layout (one copy of an element), destination the flat array: `dst_byte` is its byte offset.
     """
     return transfers(layout, view, row_major(view.shape), View.identity(view.shape), itemsize)
 

@@ -528,7 +528,7 @@ class Layout:
 
     def through(self, view: View) -> Layout | None:
         """
-        The layout over the logical axes of `view` with every element where self has it; None if there is none.
+        The layout over the logical axes of `view` with every element where self has it, or None.
 
         Shards may come out smaller than self's (what the view leaves out at their end is not counted).
         """
@@ -581,7 +581,7 @@ class Layout:
         return out
 
     def _reordered(self, view: View) -> Layout | None:
-        """`through` for a new order of whole axes: all that a panel sequence survives, exact for every grid."""
+        """`through` for a new order of whole axes: all a panel sequence survives, exact for grids."""
         if any(view.offsets) or any(len(digits) > 1 for digits in view.digits):
             return None
         used = [digits[0][1] if digits else -1 for digits in view.digits]
