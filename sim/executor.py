@@ -44,6 +44,7 @@ from tilewright.sim.access import Access, Tiles, compile_access, gather, is_broa
 from tilewright.sim.illegal import IllegalProgram
 from tilewright.sim.kernels import semantics
 from tilewright.sim.memory import FULL, Memory, poison_word
+from tilewright.sim.relocate import Relocation
 
 Category = Literal["compute", "exchange", "copy", "sync"]
 COPY_KERNELS = ("copy", "widen", "narrow", "fill")
@@ -205,6 +206,7 @@ class Executor:
         self._elements: dict[tuple[int, int], npt.NDArray[np.int64]] = {}
         self._phases: dict[tuple[int, bytes], fabric.Delivery] = {}
         self._runs: dict[tuple[object, ...], int] = {}
+        self._relocations: dict[int, Relocation] = {}
         self._legal: set[tuple[object, ...]] = set()
         self._check_placement()
 
@@ -597,11 +599,21 @@ class Executor:
     def _deliver(self, words: npt.NDArray[np.uint32], rows: int, phase: _Phase) -> fabric.Delivery:
         """Rows are decoded, and what does not depend on contents is checked, once for the same words."""
         key = (rows, hashlib.blake2b(np.ascontiguousarray(words), digest_size=16).digest())
-        if key not in self._phases:
-            delivery = fabric.deliver(words, self.machine, address=rows, phase=str(phase))
-            self._refuse_persistent(delivery, phase)
+        if key in self._phases:
+            return self._phases[key]
+        known = self._relocations.get(rows)
+        if known is not None and (moved := known.deliver(words)) is not None:
+            return moved
+        delivery = fabric.deliver(words, self.machine, address=rows, phase=str(phase))
+        self._refuse_persistent(delivery, phase)
+        if known is None:
+            # Patched contents are not kept: they are many, and the first of them and a pattern give the
+            # others.
             self._phases[key] = delivery
-        return self._phases[key]
+            self._relocations[rows] = Relocation(words, delivery, rows, self.machine)
+        else:
+            known.learn(words, delivery)
+        return delivery
 
     def _refuse_persistent(self, delivery: fabric.Delivery, phase: _Phase) -> None:
         """Code, tables and parameters outlive a phase: no receive may touch them."""
