@@ -18,7 +18,7 @@ import numpy as np
 
 from tilewright.diagnostics import TileError
 from tilewright.frontends.workloads import forward
-from tilewright.frontends.workloads.ir import Argument, Block, Sequence_, Value, parameter, parameter_sequence
+from tilewright.frontends.workloads.ir import Argument, Block, Members, Value, parameter, parameter_sequence
 from tilewright.frontends.workloads.weights import (
     F8,
     F8_MAX,
@@ -169,17 +169,17 @@ class Parameters:
     def norm(self, name: str) -> tuple[Value, Value]:
         return self.one(f"{name}.weight"), self.one(f"{name}.bias")
 
-    def layers(self, count: int) -> dict[str, Sequence_]:
+    def layers(self, count: int) -> dict[str, Members]:
         """
         Declare the encoder layers' sequences; by the name of a layer's tensor as the repeat's body calls it.
         """
-        sequences: dict[str, Sequence_] = {}
+        sequences: dict[str, Members] = {}
         for tensor in LAYER_TENSORS:
             names = [layer_tensor(layer, tensor) for layer in range(count)]
             dtype, scale = self._store(names, is_matrix("." + tensor))
             local = tensor.replace(".", "_")
             member = Value(local, self.values[names[0]].shape, dtype, scale)
-            sequences[local] = Sequence_(f"layers_{local}", count, member)
+            sequences[local] = Members(f"layers_{local}", count, member)
             self.arguments.append(parameter_sequence(sequences[local], names))
         return sequences
 
@@ -263,7 +263,6 @@ def attend(
     Attention of q, k, v (rows, width), each with the rows of all samples; q may have the rows of one sample
     for all of them.
     """
-    shared_query = samples > 1 and q.shape[0] * samples < k.shape[0] and q.shape[0] == 1
     if mode.attention == "f8":
         # scores and sums over the keys are f16 partials of stored values: leave them room below 65,504
         products, sums = math.sqrt(F16_ROOM / (q.shape[1] // heads)), F16_ROOM / (k.shape[0] // samples)
@@ -272,7 +271,7 @@ def attend(
             block.cast(f"{x.name}_f8", x, F8, scale(x.name, min(limit, F8_MAX)))
             for x, limit in zip((q, k, v), limits, strict=True)
         )
-    if shared_query:
+    if samples > 1 and q.shape[0] == 1:  # of one sample, for all of them
         each = block.reshape("q_split", q, (heads, 1, q.shape[1] // heads))
         query = block.broadcast("q_heads", each, (samples, *each.shape), (1, 2, 3))
     else:
@@ -300,7 +299,7 @@ def mlp(block: Block, x: Value, w: Mapping[str, Value], mode: Mode, scale: Scale
 
 
 def encoder(
-    block: Block, x: Value, sequences: Mapping[str, Sequence_], shape: Shape, mode: Mode, scale: Scales
+    block: Block, x: Value, sequences: Mapping[str, Members], shape: Shape, mode: Mode, scale: Scales
 ) -> Value:
     """The layers as one repeat over `x` (rows, width)."""
     body = Block(block.indent + "  ")
@@ -310,7 +309,8 @@ def encoder(
     h = operand(body, norm1, mode, scale("attention_input"))
     q, k, v = (linear(body, n, h, w[f"{n}_weight"], w[f"{n}_bias"], mode.accumulate) for n in "qkv")
     context = attend(body, q, k, v, shape.batch, shape.heads, mode, scale)
-    context = project_operand(body, context, mode, scale)
+    # the scale of an f8 v goes into the cast, or else into the matmul
+    context = operand(body, context, mode, scale("context"))
     projection = linear(
         body, "projection", context, w["projection_weight"], w["projection_bias"], mode.accumulate
     )
@@ -318,14 +318,6 @@ def encoder(
     norm2 = body.layer_norm("norm2", attended, w["norm2_weight"], w["norm2_bias"], EPSILON)
     last = body.add("x_next", attended, mlp(body, norm2, w, mode, scale))
     return block.repeat("encoded", "layers", x, "x", sequences, body, last)
-
-
-def project_operand(block: Block, context: Value, mode: Mode, scale: Scales) -> Value:
-    """
-    Attention's result as the projection's operand: the scale of an f8 `v` goes into the cast, or into the
-    matmul.
-    """
-    return operand(block, context, mode, scale("context"))
 
 
 def first_token(block: Block, x: Value, shape: Shape) -> Value:

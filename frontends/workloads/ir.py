@@ -28,7 +28,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Sequence_:
+class Members:
     """An SSA value that holds one member per iteration of a repeat."""
 
     name: str
@@ -131,7 +131,7 @@ class Block:
         repeat: str,
         x: Value,
         argument: str,
-        iterated: Mapping[str, Sequence_],
+        iterated: Mapping[str, Members],
         body: Block,
         last: Value,
     ) -> Value:
@@ -172,7 +172,7 @@ def parameter(name: str, value: Value, tensor: str) -> Argument:
     return Argument(name, value.type, f'tile_tensor.parameter = "{tensor}"' + _scale(value))
 
 
-def parameter_sequence(sequence: Sequence_, tensors: Sequence[str]) -> Argument:
+def parameter_sequence(sequence: Members, tensors: Sequence[str]) -> Argument:
     names = ", ".join(f'"{tensor}"' for tensor in tensors)
     return Argument(
         sequence.name, sequence.type, f"tile_tensor.parameter = [{names}]" + _scale(sequence.member)
