@@ -19,6 +19,7 @@ import difflib
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from tilewright.diagnostics import TileError
 from tilewright.machine import formulas as f
@@ -107,33 +108,35 @@ class Kernel:
     granule: tuple[int, ...] = ()
     scalars: tuple[str, ...] = ()
 
-    def itemise(self, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars | None = None) -> Terms:
+    def itemise(
+        self, extents: npt.ArrayLike, dtypes: tuple[str, ...], scalars: Scalars | None = None
+    ) -> Terms:
         """
         The cost of each call as (term, cycles int64 (calls,)); the terms sum to `cycles`.
 
         `extents` int64 (calls, axes), or (axes,) for one call; `dtypes` those of ins, then outs.
         """
-        extents = np.atleast_2d(np.asarray(extents, dtype=np.int64))
-        rank, open_rank = len(self.axes), "..." in self.axes
-        if extents.shape[1] < rank if open_rank else extents.shape[1] != rank:
-            raise ValueError(f"{self.name} has axes {self.axes}, got {extents.shape[1]} extents")
-        busy = (extents > 0).all(axis=1)
-        terms = self.formula(np.maximum(extents, 1), dtypes, scalars or {})
+        table = np.atleast_2d(np.asarray(extents, dtype=np.int64))  # (calls, axes)
+        rank, given = len(self.axes), table.shape[1]
+        if given != rank and ("..." not in self.axes or given < rank - 1):
+            raise ValueError(f"{self.name} has axes {', '.join(self.axes)}: got {given} extents")
+        busy = (table > 0).all(axis=1)
+        terms = self.formula(np.maximum(table, 1), dtypes, scalars or {})
         return [(name, np.where(busy, cycles, 0).astype(np.int64)) for name, cycles in terms]
 
     def cycles(
-        self, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars | None = None
+        self, extents: npt.ArrayLike, dtypes: tuple[str, ...], scalars: Scalars | None = None
     ) -> np.ndarray:
         """Cycles of each call, int64 (calls,); 0 where an extent is 0. Arguments as for `itemise`."""
         return np.sum([cycles for _, cycles in self.itemise(extents, dtypes, scalars)], axis=0)
 
-    def padded(self, extents: np.ndarray) -> np.ndarray:
+    def padded(self, extents: npt.ArrayLike) -> np.ndarray:
         """Extents rounded up to what the kernel reads and writes; same shape, last axis = kernel axes."""
-        extents = np.asarray(extents, dtype=np.int64)
+        given = np.asarray(extents, dtype=np.int64)
         if not self.granule:
-            return extents
+            return given
         granule = np.asarray(self.granule, dtype=np.int64)
-        return -(-extents // granule) * granule
+        return -(-given // granule) * granule
 
     def evidence_of(self, dtypes: tuple[str, ...]) -> str:
         """Evidence of the formula for these types: what was measured was measured on f16 and f8."""

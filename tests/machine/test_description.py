@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 
 import tilewright.machine
-from tilewright.machine import MachineError, load, names
+from tilewright.machine import (
+    Exchange,
+    Machine,
+    MachineError,
+    Region,
+    Reservation,
+    Topology,
+    load,
+    names,
+)
 
 FOLDER = Path(tilewright.machine.__file__).parent
 SMALL = ("t4", "t16", "t64")
@@ -183,3 +192,13 @@ def test_every_number_has_a_source(name: str):
             assert " # " in value, line
     for taken in load(name).reservations:
         assert len(taken.source) > 5
+
+
+def test_the_specification_names_every_field():
+    text = (Path(__file__).parents[2] / "docs" / "spec" / "machine-file.md").read_text()
+    for kind in (Machine, Region, Reservation, Topology, Exchange):
+        for field in dataclasses.fields(kind):
+            if field.name not in ("path", "regions", "reservations", "topology", "exchange"):
+                assert f"`{field.name}`" in text, field.name
+    for section in ("[[regions]]", "[[reservations]]", "[topology]", "[exchange]"):
+        assert f"`{section}`" in text
