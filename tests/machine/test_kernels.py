@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tilewright.diagnostics import TileError
 from tilewright.machine import load
 from tilewright.machine.kernels import UnknownKernel, kernel, kernel_names
+from tilewright.sim.kernels import SEMANTICS
 
 GEMMS = ("gemm.f8", "gemm.f16.f16", "gemm.f16.f32", "gemm.f32", "gemm.bf16", "gemm.i8")
 UNARY = "neg abs exp log sqrt rsqrt tanh erf sigmoid relu square reciprocal gelu_tanh gelu_erf".split()
@@ -37,6 +38,11 @@ def test_the_registry_is_complete():
         *"add_layer_norm reduce_partials.bias_gelu".split(),
     ]
     assert not [name for name in expected if name not in kernel_names()]
+
+
+def test_every_kernel_has_semantics():
+    silent = [name for name in kernel_names() if name not in SEMANTICS]
+    assert silent == ["patch_rows", "patch_rows.supervisor"]  # the executor patches rows itself
 
 
 @pytest.mark.parametrize("name", kernel_names())
