@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between IR and the IR-free planners: operators, element types, placements and plan records of tile_tensor operations."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
+from xdsl.utils.exceptions import PassFailedException
+
+from tilewright import settings
+from tilewright.diagnostics import TileError
+from tilewright.dialects.tile_layout import LayoutAttr
+from tilewright.dialects.tile_repeat import SequenceType
+from tilewright.machine import Machine, load
+from tilewright.planning.layout import Layout, View
+from tilewright.planning.operators.base import Operator, Record
+from tilewright.planning.stages import Buffer, Value
+
+PLAN = "plan"
+VALUE_NAME = "tile.value"
+MACHINE = "tile.machine"
+
+
+class LoweringError(TileError):
+    """A program that a pass cannot lower."""
+
+
+def machine_of(module: ModuleOp, option: str | None) -> Machine:
+    """The machine of a pass: its `machine=` option, the tool's `--machine` or the module's attribute, which must agree."""
+    attribute = module.attributes.get(MACHINE)
+    written = attribute.data if isinstance(attribute, StringAttr) else None
+    name = option or written or settings.current().machine
+    if option is not None and written is not None and option != written:
+        raise PassFailedException(f'machine={option} contradicts the module\'s tile.machine = "{written}"')
+    if name is None:
+        raise TileError(
+            "no machine is given", hint='write `tile.machine = "c600"` on the module, or pass machine= or --machine'
+        )
+    return load(name)
+
+
+def dtype_of(attribute: Attribute) -> str:
+    """Our name of an element type (equal to MLIR's)."""
+    return str(attribute)
+
+
+def tensor_of(value: SSAValue) -> TensorType[Attribute]:
+    """The tensor type of a value; a sequence counts as its member."""
+    type_ = value.type
+    while isinstance(type_, SequenceType):
+        type_ = type_.element
+    if not isinstance(type_, TensorType):
+        raise LoweringError(f"expected a tensor, found {type_}")
+    return cast("TensorType[Attribute]", type_)
+
+
+def python_value(attribute: Attribute) -> Any:
+    """A property as a plain Python value."""
+    match attribute:
+        case UnitAttr():
+            return True
+        case IntegerAttr():
+            width = attribute.type
+            if isinstance(width, IntegerType) and width.width.data == 1:
+                return bool(attribute.value.data)
+            return attribute.value.data
+        case FloatAttr():
+            return attribute.value.data
+        case StringAttr():
+            return attribute.data
+        case DenseArrayBase():
+            return tuple(int(v) for v in cast("Any", attribute.get_values()))
+        case ArrayAttr():
+            return tuple(python_value(a) for a in attribute.data)
+        case DenseIntOrFPElementsAttr():
+            return attribute
+        case TypeAttribute():
+            return dtype_of(attribute)
+        case _:
+            data = getattr(attribute, "data", attribute)
+            return str(getattr(data, "value", data))
+
+
+def location_text(op: Operation) -> Any:
+    return op.location
+
+
+def operator_of(op: Operation, **extra: Any) -> Operator:
+    """The operator behind a tile_tensor operation."""
+    def described(values: Any) -> tuple[tuple[tuple[int, ...], str], ...]:
+        return tuple((tuple(t.get_shape()), dtype_of(t.element_type)) for t in map(tensor_of, values))
+
+    attributes = {name: python_value(value) for name, value in op.properties.items()}
+    attributes.update(extra)
+    name = op.name.partition(".")[2]
+    return Operator(name, attributes, described(op.operands), described(op.results), cast("Any", op.location))
+
+
+def placement(value: SSAValue) -> tuple[Layout, View] | None:
+    """The layout and view in a value's encoding; None if it is not placed."""
+    tensor = tensor_of(value)
+    if not isinstance(tensor.encoding, LayoutAttr):
+        return None
+    layout, view = tensor.encoding.data
+    return layout, view if view is not None else View.identity(tuple(tensor.get_shape()))
+
+
+def value_of(value: SSAValue, category: str = "activations") -> Value | None:
+    """The placed value behind an SSA value."""
+    where = placement(value)
+    if where is None:
+        return None
+    return Value(Buffer(where[0], dtype_of(tensor_of(value).element_type), category), where[1])
+
+
+def with_encoding(type_: Attribute, layout: Layout, view: View) -> Attribute:
+    """The same type, placed."""
+    if isinstance(type_, SequenceType):
+        return SequenceType(type_.count, with_encoding(type_.element, layout, view))
+    assert isinstance(type_, TensorType)
+    return TensorType(type_.element_type, type_.get_shape(), LayoutAttr((layout, view)))
+
+
+def record_attr(record: Record) -> DictionaryAttr:
+    """A plan record as an attribute."""
+    fields: dict[str, Attribute] = {}
+    for field in dataclasses.fields(record):
+        value = getattr(record, field.name)
+        if isinstance(value, bool):
+            fields[field.name] = BoolAttr.from_bool(value)
+        elif isinstance(value, int):
+            fields[field.name] = IntegerAttr(value, i64)
+        elif isinstance(value, str):
+            fields[field.name] = StringAttr(value)
+        else:
+            fields[field.name] = DenseArrayBase.from_list(i64, list(value))
+    return DictionaryAttr(fields)
+
+
+def record_of(op: Operation, kind: type[Record]) -> Record | None:
+    """The plan record on an operation, or None."""
+    attribute = op.attributes.get(PLAN)
+    if attribute is None:
+        return None
+    if not isinstance(attribute, DictionaryAttr):
+        raise LoweringError("`plan` is a dictionary", location=op.location)
+    try:
+        return kind.from_json({name: python_value(value) for name, value in attribute.data.items()})
+    except TileError as error:
+        error.location = error.location or op.location
+        raise
+
+
+def value_name(op: Operation) -> str:
+    """The name of an operation's value in reports and comparisons."""
+    attribute = op.attributes.get(VALUE_NAME)
+    return attribute.data if isinstance(attribute, StringAttr) else op.name.partition(".")[2]

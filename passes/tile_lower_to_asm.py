@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lowers placed tile operations to the machine program: encoded exchange rows, argument tables, supervisor body, host bindings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, DictionaryAttr, IntegerAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, SSAValue
+from xdsl.passes import ModulePass
+
+from tilewright.backends import program as asm
+from tilewright.backends.image import encode_supervisor
+from tilewright.backends.rows import encode
+from tilewright.dialects.entry import entry_function
+from tilewright.dialects.tile import (
+    AllocOp,
+    BindOp,
+    ComputeOp,
+    ExchangeOp,
+    Map,
+    RepeatOp,
+    buffer_type,
+    owner_alloc,
+)
+from tilewright.dialects.tile_asm import program_to_module  # noqa
+from tilewright.machine import Machine
+from tilewright.machine.kernels import kernel
+from tilewright.passes.exchange_ir import phase_buffers, phase_schedule
+from tilewright.passes.tensor_ir import MACHINE, LoweringError, machine_of
+from tilewright.passes.tile_allocate_memory import SUPPORT, member_stride
+from tilewright.planning.dtypes import numpy_dtype
+from tilewright.planning.layout import View
+from tilewright.planning.operators.base import round_up
+from tilewright.planning.stages import Buffer, call_extents, flat_extents
+
+
+@dataclass(frozen=True)
+class TileLowerToAsmPass(ModulePass):
+    """Lower tile operations to the machine program."""
+
+    name = "tile-lower-to-asm"
+    machine: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = machine_of(op, self.machine)
+        program = _Assembler(machine, str(getattr(op.attributes.get(MACHINE), "data", machine.name))).assemble(
+            entry_function(op)
+        )
+        lowered = program_to_module(program)
+        for old in list(op.body.block.ops):
+            if isinstance(old, FuncOp):
+                old.detach()
+                old.erase(safe_erase=False)
+        for new in list(lowered.body.block.ops):
+            new.detach()
+            op.body.block.add_op(new)
+        for name, value in lowered.attributes.items():
+            op.attributes.setdefault(name, value)
+
+
+class _Assembler:
+    def __init__(self, machine: Machine, machine_name: str) -> None:
+        self.machine = machine
+        self.machine_name = machine_name
+        self.tables: list[asm.Table] = []
+        self.extents: dict[bytes, str] = {}
+        self.bindings: list[asm.Binding] = []
+        self.constants: list[asm.Constant] = []
+        self.placed: list[asm.Placed] = []
+        self.kernels: dict[str, None] = {}
+        self.arguments = 0
+        self.patches = 0
+        self.pending: dict[RepeatOp, list[asm.Patch]] = {}
+
+    def assemble(self, function: FuncOp) -> asm.Program:
+        support = function.attributes.get(SUPPORT)
+        if not isinstance(support, DictionaryAttr):
+            raise LoweringError("memory is not allocated", location=function.location, hint="run tile-allocate-memory first")
+        where = {name: value.value.data for name, value in support.data.items() if isinstance(value, IntegerAttr)}
+        self.arguments, self.patches = where["arguments"], where["patches"]
+        body = self.block(function.body.block, ())
+        code = tuple(
+            asm.Code(name, where[f"code {name}"], kernel(name).code_bytes) for name in sorted(self.kernels)
+        )
+        for item in code:
+            self.placed.append(asm.Placed(f"code {item.kernel}", item.address, item.nbytes, "code"))
+        for op in function.walk():
+            if isinstance(op, AllocOp):
+                self.placed.append(self.placed_buffer(op))
+        program = asm.Program(
+            self.machine_name,
+            function.sym_name.data,
+            code,
+            where["supervisor"],
+            tuple(self.tables),
+            tuple(self.bindings),
+            (),
+            body,
+            tuple(self.constants),
+        )
+        words = encode_supervisor(program).words
+        if where["supervisor"] + 4 * len(words) > where["arguments"]:
+            raise LoweringError(
+                f"the supervisor program has {4 * len(words)} bytes; {where['arguments'] - where['supervisor']} were reserved"
+            )
+        self.placed.append(asm.Placed("supervisor program", where["supervisor"], 4 * len(words), "code"))
+        for table in self.tables:
+            self.placed.append(asm.Placed(table.name, table.address, table.nbytes, _table_category(table)))
+        return asm.Program(
+            program.machine,
+            program.name,
+            program.code,
+            program.supervisor_address,
+            program.tables,
+            program.bindings,
+            tuple(sorted((p for p in self.placed if p.nbytes), key=lambda p: (p.address, p.name))),
+            program.body,
+            program.constants,
+        )
+
+    def placed_buffer(self, op: AllocOp) -> asm.Placed:
+        type_ = buffer_type(op.result)
+        nbytes = type_.shard_bytes if type_.count == 1 else member_stride(op) * type_.count
+        return asm.Placed(op.buffer_name.data, _address(op), round_up(nbytes, 4), op.category.data)
+
+    # -- instructions --------------------------------------------------------------------------------------------------
+
+    def block(self, block: Block, repeats: tuple[RepeatOp, ...]) -> tuple[asm.Instruction, ...]:
+        result: list[asm.Instruction] = []
+        for op in block.ops:
+            match op:
+                case ComputeOp():
+                    result.append(self.call(op, repeats))
+                case ExchangeOp():
+                    result.append(self.exchange(op))
+                case RepeatOp():
+                    result.append(self.repeat(op, repeats))
+                case BindOp():
+                    result += self.bind(op, repeats)
+                case _:
+                    continue
+        return tuple(result)
+
+    def operand(self, value: SSAValue, axes: Map, repeats: tuple[RepeatOp, ...]) -> asm.Operand:
+        alloc, members = owner_alloc(value)
+        type_ = buffer_type(value)
+        steps = tuple(member_stride(alloc) if r in members else 0 for r in repeats) if members else ()
+        if "flat" in axes:
+            return asm.Operand(_address(alloc), "u32", (((0, 1),),), steps)
+        digits = tuple(type_.layout.strides(axis) if axis >= 0 else ((0, 0),) for axis in axes.values())
+        return asm.Operand(_address(alloc), type_.dtype, digits, steps)
+
+    def call(self, op: ComputeOp, repeats: tuple[RepeatOp, ...]) -> asm.Call:
+        self.kernels[op.kernel.data] = None
+        operands = op.operand_maps()
+        names = op.axes.data.split()
+        n, tiles = op.n_ins, self.machine.tiles
+        if any("flat" in axes for _, axes in operands):
+            type_ = buffer_type(operands[-1][0])
+            extents = flat_extents(Buffer(type_.layout, type_.dtype), tiles)
+        else:
+            described = [(buffer_type(value).layout, axes) for value, axes in operands]
+            extents = call_extents(names, described[:n], described[n:], tiles)
+        placed = [self.operand(value, axes, repeats) for value, axes in operands]
+        scalars = tuple((k, v) for k, v in op.scalar_values() if k != "run_bytes")
+        return asm.Call(
+            op.kernel.data,
+            tuple(placed[:n]),
+            tuple(placed[n:]),
+            scalars,
+            self.extents_table(extents.astype(np.uint32)),
+            op.reason.data,
+        )
+
+    def extents_table(self, words: np.ndarray) -> str:
+        key = words.shape[1].to_bytes(2, "little") + words.tobytes()
+        if key not in self.extents:
+            name = f"extents{len(self.extents)}"
+            self.extents[key] = name
+            self.tables.append(asm.Table(name, self.arguments, words, "arguments"))
+            self.arguments += 4 * round_up(words.shape[1], 2)
+        return self.extents[key]
+
+    def exchange(self, op: ExchangeOp) -> asm.Exchange:
+        if op.row_address is None:
+            raise LoweringError("an exchange has no row address", location=op.location, hint="run tile-allocate-memory first")
+        schedule = phase_schedule(op, self.machine)
+        buffers = phase_buffers(op)
+        addresses = np.array([_address(owner_alloc(b)[0]) for b in buffers], np.int64)
+        rows = encode(schedule, addresses, self.machine)
+        name = f"rows{sum(1 for t in self.tables if t.category == 'rows')}"
+        self.tables.append(asm.Table(name, op.row_address.value.data, rows.words, "rows"))
+        for i, buffer in enumerate(buffers):
+            alloc, members = owner_alloc(buffer)
+            if not members:
+                continue
+            positions = rows.positions(i)
+            if not positions.shape[1]:
+                continue
+            positions = np.pad(positions, ((0, 0), (0, positions.shape[1] % 2)), constant_values=asm.NO_POSITION)
+            table = f"{name}.patch{i}"
+            self.tables.append(asm.Table(table, self.patches, positions, "patch tables"))
+            self.patches += 4 * positions.shape[1]
+            patch = asm.Patch(name, table, member_stride(alloc) // 4)
+            self.pending.setdefault(members[-1], []).append(patch)
+        return asm.Exchange(name, op.reason.data, op.reason.data)
+
+    def repeat(self, op: RepeatOp, repeats: tuple[RepeatOp, ...]) -> asm.Repeat:
+        body = self.block(op.body.block, (*repeats, op))
+        return asm.Repeat(op.repeat_name.data, op.iterations, body, tuple(self.pending.pop(op, ())))
+
+    def bind(self, op: BindOp, repeats: tuple[RepeatOp, ...]) -> list[asm.Instruction]:
+        alloc, members = owner_alloc(op.buffer)
+        type_ = buffer_type(op.buffer)
+        view = View.parse(op.view.data)
+        names = op.names
+        kind = op.kind.data
+        name = names[0] if names else alloc.buffer_name.data
+        if kind == "value":
+            name = f"{name}#{sum(1 for b in self.bindings if b.kind == 'value')}"
+        elif kind == "parameter":
+            name = f"parameter {name}"
+        if op.contents is not None:
+            self.constants.append(asm.Constant(names[0], _contents(op.contents, view.shape)))
+        self.bindings.append(
+            asm.Binding(
+                name,
+                kind,  # type: ignore[arg-type]
+                _address(alloc),
+                type_.dtype,
+                str(type_.layout),
+                op.view.data,
+                view.shape,
+                names,
+                type_.count,
+                member_stride(alloc) if type_.count > 1 else 0,
+                op.scale.value.data,
+            )
+        )
+        return [asm.Tap(names[0], name)] if kind == "value" else []
+
+
+def _address(alloc: AllocOp) -> int:
+    if alloc.address is None:
+        raise LoweringError("a buffer has no address", location=alloc.location, hint="run tile-allocate-memory first")
+    return alloc.address.value.data
+
+
+def _contents(attribute: object, shape: tuple[int, ...]) -> np.ndarray:
+    """A dense attribute as an array of its element type."""
+    assert isinstance(attribute, DenseIntOrFPElementsAttr)
+    dtype = numpy_dtype(str(attribute.type.element_type))
+    raw = np.frombuffer(attribute.data.data, dtype)
+    return np.broadcast_to(raw, shape).copy() if raw.size == 1 else raw.reshape(shape).copy()
+
+
+def _table_category(table: asm.Table) -> str:
+    return {"rows": "rows", "patch tables": "patch tables"}.get(table.category, "code")
+

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lowers placed tensor operations to the tile dialect: buffers, kernels, exchanges, in execution order.
+
+Every operation is expanded to stages by its planner, with the record and the layouts that planning wrote into the IR; stages become
+operations one to one. Carried values of a repeat are updated in place: the body ends with a copy into the carried buffer.
+Sequences stay sequences, their current member is the repeat's block argument.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from xdsl.builder import Builder as IRBuilder
+from xdsl.builder import InsertPoint
+from xdsl.context import Context
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from tilewright.diagnostics import TileError
+from tilewright.dialects import tile
+from tilewright.dialects.entry import Entry, read_entry
+from tilewright.dialects.tile import AllocOp, BindOp, BufferType, ComputeOp, ExchangeOp
+from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
+from tilewright.machine import Machine
+from tilewright.passes.tensor_ir import (
+    LoweringError,
+    dtype_of,
+    machine_of,
+    operator_of,
+    placement,
+    record_of,
+    tensor_of,
+    value_name,
+)
+from tilewright.passes.tile_plan_layouts import apply_view
+from tilewright.planning.layout import View
+from tilewright.planning.operators import PLANNERS, VIEWS
+from tilewright.planning.operators.base import Builder, Operator, flat_layout
+from tilewright.planning.operators.movement import expand_convert
+from tilewright.planning.stages import Buffer, ComputeStage, ExchangeStage, KernelOperand, Stages, Value
+
+Stored = tuple[SSAValue, View]
+"""A buffer and the view through which a tensor is seen in it."""
+
+
+@dataclass(frozen=True)
+class TileLowerToBuffersPass(ModulePass):
+    """Lower tensor operations to buffers, kernels and exchanges."""
+
+    name = "tile-lower-to-buffers"
+    machine: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = machine_of(op, self.machine)
+        entry = read_entry(op)
+        lowering = _Lowering(machine)
+        function = lowering.lower_entry(entry)
+        block = entry.func.parent_block()
+        assert block is not None
+        block.insert_op_before(function, entry.func)
+        entry.func.detach()
+        entry.func.erase(safe_erase=False)
+
+
+class _Lowering:
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.env: dict[SSAValue, Stored] = {}
+        self.top = Block()
+        self.at = IRBuilder(InsertPoint.at_end(self.top))
+        self.location: object = None
+        self.constants = 0
+
+    # -- emission ----------------------------------------------------------------------------------------------------
+
+    def emit(self, op: Operation) -> Operation:
+        if self.location is not None:
+            op.location = self.location  # type: ignore[assignment]
+        return self.at.insert_op(op)
+
+    def alloc(self, name: str, buffer: Buffer, count: int = 1, category: str | None = None) -> SSAValue:
+        op = AllocOp(name, category or buffer.category, BufferType((buffer.dtype, buffer.layout, count)))
+        self.emit(op)
+        op.result.name_hint = "".join(c if c.isalnum() else "_" for c in name.rpartition(".")[2])
+        return op.result
+
+    # -- program -----------------------------------------------------------------------------------------------------
+
+    def lower_entry(self, entry: Entry) -> FuncOp:
+        self.location = entry.func.location
+        for argument in entry.arguments:
+            where = placement(argument.value)
+            if where is None:
+                raise LoweringError(
+                    f"argument {argument.name!r} has no layout", location=argument.value.location, hint="run tile-plan-layouts first"
+                )
+            layout, view = where
+            tensor = tensor_of(argument.value)
+            buffer = Buffer(layout, dtype_of(tensor.element_type))
+            category = "parameters" if argument.kind == "parameter" else "activations"
+            count = len(argument.names) if isinstance(argument.value.type, SequenceType) else 1
+            if argument.kind == "input" and count == 1 and isinstance(argument.value.type, SequenceType):
+                count = argument.value.type.count.data
+            value = self.alloc(argument.name, buffer, count, category)
+            self.emit(BindOp(argument.kind, value, view, argument.names, argument.scale))
+            self.env[argument.value] = (value, view)
+        self.lower_block(entry.func.body.block)
+        for name, value in zip(entry.outputs, entry.return_op.operands, strict=True):
+            buffer, view = self.env[value]
+            if isinstance(value.type, SequenceType):
+                self.emit(BindOp("output", buffer, view, (name,)))
+                continue
+            self.emit(BindOp("output", buffer, view, (name,)))
+        self.emit(ReturnOp())
+        function = FuncOp(entry.func.sym_name.data, FunctionType.from_lists([], []), Region([self.top]))
+        function.location = entry.func.location
+        return function
+
+    def lower_block(self, block: Block) -> None:
+        for op in block.ops:
+            self.location = op.location
+            try:
+                self.lower_op(op)
+            except TileError as error:
+                if error.location is None:
+                    error.location = op.location
+                raise
+
+    def lower_op(self, op: Operation) -> None:
+        kind = op.name.partition(".")[2]
+        if isinstance(op, RepeatOp):
+            self.lower_repeat(op)
+        elif isinstance(op, PackOp):
+            self.lower_pack(op)
+        elif isinstance(op, MemberOp):
+            self.lower_member(op)
+        elif kind == "constant" and op.name.startswith("tile_tensor."):
+            self.lower_constant(op)
+        elif op.name.startswith("tile_tensor.") and kind in VIEWS:
+            self.lower_view(op)
+        elif op.name.startswith("tile_tensor."):
+            self.lower_operator(op, kind)
+        elif op.name == "tile_layout.convert":
+            self.lower_convert(op)
+        elif op.name in ("func.return", "tile_repeat.yield"):
+            pass
+        else:
+            raise LoweringError(
+                f"{op.name} has no lowering to tiles", location=op.location, hint="convert it to tile_tensor operations first"
+            )
+
+    def stored(self, value: SSAValue) -> tuple[SSAValue, Value]:
+        """The buffer behind a tensor and its placed value."""
+        if value not in self.env:
+            raise LoweringError("a value has no storage", location=value.owner.location if isinstance(value.owner, Operation) else None)
+        buffer, view = self.env[value]
+        type_ = tile.buffer_type(buffer)
+        return buffer, Value(Buffer(type_.layout, type_.dtype), view)
+
+    def lower_constant(self, op: Operation) -> None:
+        where = placement(op.results[0])
+        if where is None:
+            return  # nobody reads it
+        layout, view = where
+        contents = op.properties["value"]
+        name = f"constant{self.constants}"
+        self.constants += 1
+        saved, self.at = self.at, IRBuilder(InsertPoint.at_start(self.top))
+        value = self.alloc("constant", Buffer(layout, dtype_of(tensor_of(op.results[0]).element_type)), 1, "parameters")
+        self.emit(BindOp("constant", value, view, (name,), 0, contents))
+        self.at = saved
+        self.env[op.results[0]] = (value, view)
+
+    def lower_view(self, op: Operation) -> None:
+        buffer, value = self.stored(op.operands[0])
+        operator = operator_of(op)
+        view = apply_view(operator, value.view)
+        if view is None:
+            buffer, flat = self.make_flat(buffer, value, op)
+            view = apply_view(operator, flat)
+            assert view is not None
+        self.env[op.results[0]] = (buffer, view)
+
+    def make_flat(self, buffer: SSAValue, value: Value, op: Operation) -> Stored:
+        """The value as a row-major sequence, on which every reshape is a view."""
+        target = flat_layout(value.shape, value.dtype, self.machine)
+        operator = Operator("convert", {}, ((value.shape, value.dtype),), ((value.shape, value.dtype),))
+        stages = expand_convert(operator, target, (value,), self.machine)
+        (result,) = self.lower_stages(stages, (buffer,), value_name(op))
+        return result
+
+    def lower_convert(self, op: Operation) -> None:
+        buffer, value = self.stored(op.operands[0])
+        where = placement(op.results[0])
+        if where is None:
+            raise LoweringError("the result of a conversion needs a layout", location=op.location)
+        operator = Operator("convert", {}, ((value.shape, value.dtype),), ((value.shape, value.dtype),))
+        (self.env[op.results[0]],) = self.lower_stages(
+            expand_convert(operator, where, (value,), self.machine), (buffer,), "convert"
+        )
+
+    def lower_operator(self, op: Operation, kind: str) -> None:
+        planner = PLANNERS[kind]
+        record = record_of(op, planner.record)
+        if record is None:
+            raise LoweringError(f"{op.name} has no plan", location=op.location, hint="run tile-plan-layouts first")
+        stored = [self.stored(v) for v in op.operands]
+        stages = planner.expand(operator_of(op), record, tuple(value for _, value in stored), self.machine)
+        name = value_name(op)
+        results = self.lower_stages(stages, tuple(buffer for buffer, _ in stored), name)
+        for result, (buffer, view) in zip(op.results, results, strict=True):
+            self.env[result] = (buffer, view)
+            if result.first_use is not None:
+                self.emit(BindOp("value", buffer, view, (name,)))
+
+    def lower_stages(self, stages: Stages, operands: tuple[SSAValue, ...], name: str) -> list[Stored]:
+        """Emit the buffers and operations of an expansion; returns its results."""
+        buffers: dict[str, SSAValue] = {f"in{i}": b for i, b in enumerate(operands)}
+        for key, buffer in stages.buffers.items():
+            buffers[key] = self.alloc(f"{name}.{key}", buffer)
+        for stage in stages.stages:
+            if isinstance(stage, ExchangeStage):
+                self.emit(
+                    ExchangeOp(
+                        f"{name}: {stage.reason}",
+                        [(buffers[m.src], m.src_view, buffers[m.dst], m.dst_view) for m in stage.moves],
+                    )
+                )
+            else:
+                self.emit(_compute(stage, buffers, name))
+        return [(buffers[key], view) for key, view in stages.results]
+
+    # -- repeats -----------------------------------------------------------------------------------------------------
+
+    def lower_repeat(self, op: RepeatOp) -> None:
+        location = op.location
+        body = op.body_block
+        carried, invariant = len(op.carried_args), len(op.invariant_args)
+        count = op.iterations
+        buffers: list[SSAValue] = []
+        for i, argument in enumerate(op.carried_args):
+            where = placement(argument)
+            assert where is not None
+            name = argument.name_hint or f"carried{i}"
+            buffer = self.alloc(
+                f"{op.repeat_name.data}.{name}", Buffer(where[0], dtype_of(tensor_of(argument).element_type)), 1, "activations"
+            )
+            self.move_into(op.operands[i], buffer, where[1], f"initial {name}")
+            buffers.append(buffer)
+            self.env[argument] = (buffer, where[1])
+        for i, argument in enumerate(op.invariant_args):
+            self.env[argument] = self.env[op.operands[carried + i]]
+        collected: list[SSAValue] = []
+        for i, value in enumerate(op.yield_op.operands[carried:]):
+            where = placement(value)
+            assert where is not None
+            layout = dataclasses.replace(where[0], replicas=where[0].replicas)
+            collected.append(
+                self.alloc(f"{op.repeat_name.data}.collected{i}", Buffer(layout, dtype_of(tensor_of(value).element_type)), count, "activations")
+            )
+        sequences = [self.env[v][0] for v in op.operands[carried + invariant :]]
+        block = Block(arg_types=[BufferType((*tile.buffer_type(s).data[:2], 1)) for s in (*sequences, *collected)])
+        for i, argument in enumerate(op.iterated_args):
+            block.args[i].name_hint = argument.name_hint
+            self.env[argument] = (block.args[i], self.env[op.operands[carried + invariant + i]][1])
+        saved = self.at
+        self.at = IRBuilder(InsertPoint.at_end(block))
+        self.lower_block(body)
+        self.location = op.yield_op.location
+        self.lower_yield(op, buffers, [block.args[len(sequences) + i] for i in range(len(collected))])
+        self.at = saved
+        self.location = location
+        self.emit(tile.RepeatOp(op.repeat_name.data, count, [*sequences, *collected], Region([block])))
+        for i, result in enumerate(op.carried_results):
+            where = placement(op.carried_args[i])
+            assert where is not None
+            self.env[result] = (buffers[i], where[1])
+        for result, buffer, value in zip(op.collected_results, collected, op.yield_op.operands[carried:], strict=True):
+            where = placement(value)
+            assert where is not None
+            self.env[result] = (buffer, where[1])
+
+    def lower_yield(self, op: RepeatOp, carried: list[SSAValue], members: list[SSAValue]) -> None:
+        """Write the next carried values in place, and the collected ones into their member."""
+        values = list(op.yield_op.operands)
+        for value, member in zip(values[len(carried) :], members, strict=True):
+            where = placement(value)
+            assert where is not None
+            self.copy_into(value, member, where[1], "collected")
+        ready: list[Stored] = []
+        for i, value in enumerate(values[: len(carried)]):
+            buffer, view = self.env[value]
+            target = placement(op.carried_args[i])
+            assert target is not None
+            if buffer in carried and not (buffer is carried[i] and view == target[1]):
+                # another carried value (or another view of this one) must not be overwritten before it is read
+                temporary = self.alloc(f"{op.repeat_name.data}.next{i}", Buffer(target[0], tile.buffer_type(buffer).dtype))
+                self.move_into(value, temporary, target[1], "next carried value")
+                ready.append((temporary, target[1]))
+            else:
+                ready.append((buffer, view))
+        for i, (buffer, view) in enumerate(ready):
+            target = placement(op.carried_args[i])
+            assert target is not None
+            if buffer is not carried[i]:
+                self.move_stored((buffer, view), carried[i], target[1], "next carried value")
+
+    def move_into(self, value: SSAValue, buffer: SSAValue, view: View, reason: str) -> None:
+        self.move_stored(self.env[value], buffer, view, reason)
+
+    def move_stored(self, stored: Stored, buffer: SSAValue, view: View, reason: str) -> None:
+        """Bring a tensor into an existing buffer, converting its layout where it differs."""
+        source = tile.buffer_type(stored[0])
+        target = tile.buffer_type(buffer)
+        values = (
+            Value(Buffer(source.layout, source.dtype), stored[1]),
+            Value(Buffer(target.layout, target.dtype), view),
+        )
+        operator = Operator("move", {}, ((view.shape, target.dtype),), ((view.shape, target.dtype),))
+        builder = Builder(operator, values, self.machine)
+        builder.gather_into([("in0", stored[1], view)], "in1", reason)
+        self.lower_stages(builder.finish(), (stored[0], buffer), reason.replace(" ", "_"))
+
+    def copy_into(self, value: SSAValue, member: SSAValue, view: View, reason: str) -> None:
+        """A local copy into a member of a sequence (kernels can step through a sequence, receive pointers cannot)."""
+        stored = self.env[value]
+        type_ = tile.buffer_type(member)
+        if tile.buffer_type(stored[0]).layout != type_.layout or stored[1] != view:
+            temporary = self.alloc(reason, Buffer(type_.layout, type_.dtype))
+            self.move_stored(stored, temporary, view, reason)
+            stored = (temporary, view)
+        axes = {f"x{i}": i for i in range(len(type_.layout.axes))}
+        self.emit(ComputeOp("copy", list(axes), [(stored[0], axes)], [(member, axes)], (("run_bytes", 8),), reason))
+
+    def lower_pack(self, op: PackOp) -> None:
+        raise LoweringError(
+            "a sequence packed from values has no lowering yet",
+            location=op.location,
+            hint="bind the sequence as a parameter, or unroll the repeat that reads it",
+        )
+
+    def lower_member(self, op: MemberOp) -> None:
+        raise LoweringError(
+            "a member of a sequence outside of a repeat has no lowering yet",
+            location=op.location,
+            hint="read the sequence in a tile_repeat.repeat",
+        )
+
+
+def _compute(stage: ComputeStage, buffers: dict[str, SSAValue], name: str) -> ComputeOp:
+    def operand(op: KernelOperand, axes: tuple[str, ...]) -> tuple[SSAValue, tile.Map]:
+        return buffers[op.buffer], {"flat": 0} if op.flat else dict(zip(axes, op.axes, strict=True))
+
+    operands = [operand(op, axes) for op, axes in zip((*stage.ins, *stage.outs), stage.operand_axes, strict=True)]
+    n = len(stage.ins)
+    return ComputeOp(stage.kernel, stage.axes, operands[:n], operands[n:], stage.scalars, f"{name}: {stage.reason}")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schedules every exchange phase and notes the bytes of its longest row, which memory allocation reserves on every tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.passes import ModulePass
+
+from tilewright.diagnostics import TileError
+from tilewright.dialects.tile import ExchangeOp
+from tilewright.passes.exchange_ir import phase_schedule
+from tilewright.passes.tensor_ir import machine_of
+
+
+@dataclass(frozen=True)
+class TileScheduleExchangePass(ModulePass):
+    """Schedule the exchange phases."""
+
+    name = "tile-schedule-exchange"
+    machine: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = machine_of(op, self.machine)
+        for phase in op.walk():
+            if isinstance(phase, ExchangeOp):
+                try:
+                    rows = phase_schedule(phase, machine).row_words
+                except TileError as error:
+                    error.location = error.location or phase.location
+                    raise
+                phase.properties["row_bytes"] = IntegerAttr(int(rows.max(initial=0)) * 4, i64)

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention on a two-dimensional score grid per head: query parts by key parts, with a distributed softmax.
+
+A tile holds the scores of one block of queries against one block of keys. Row maxima of the key parts are exchanged, every tile
+exponentiates its block and sums it, multiplies by its block of V, and the partial outputs and sums are reduced by their owners,
+which divide. Complete rows of K and V never exist on one tile.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tilewright.machine import Machine
+from tilewright.machine.kernels import kernel
+from tilewright.planning.dtypes import itemsize
+from tilewright.planning.layout import Axis, Layout, Split, View
+from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, has_panel_padding, round_up
+from tilewright.planning.operators.matmul import (
+    COLUMNS,
+    PARTIAL_DTYPE,
+    PASS_INPUTS,
+    WEIGHT_MEMORY,
+    batch_view,
+    choose_kernel,
+    swap_last,
+)
+from tilewright.planning.stages import Move, Stages, Value
+
+
+@dataclass(frozen=True)
+class AttentionRecord(Record):
+    """Parts of the batch (heads), of the queries and of the keys."""
+
+    grid: tuple[int, ...] = (1, 1, 1)
+
+
+@dataclass(frozen=True)
+class Shape:
+    batch: tuple[int, ...]
+    queries: int
+    keys: int
+    depth: int
+    value_depth: int
+    score_kernel: str
+    output_kernel: str
+    dtype: str
+    scale: float
+    result_dtype: str
+
+    @property
+    def b(self) -> int:
+        return math.prod(self.batch)
+
+
+def canonical(operator: Operator) -> Shape:
+    (q, dq), (k, dk), (v, dv) = operator.operand_types[:3]
+    accumulate = operator.attributes.get("accumulate")
+    if accumulate is None and dq == "f16":
+        accumulate = "f16"
+    score, _, _ = choose_kernel(operator, dq, dk, accumulate)
+    output, _, _ = choose_kernel(operator, dv, dv, accumulate)
+    if dk != dq or dv != dq or (dq.startswith("f8") and score != "gemm.f8"):
+        raise operator.error(f"q, k and v have element types {dq}, {dk} and {dv}", hint="cast them to one type")
+    return Shape(
+        tuple(q[:-2]), q[-2], k[-2], q[-1], v[-1], score, output, dq, float(operator.attributes.get("scale", 1.0)), operator.result_dtype
+    )
+
+
+def blocks(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int]:
+    bp, qp, np_ = grid
+    grain = max(COLUMNS, PASS_INPUTS[shape.output_kernel])
+    return ceil_div(shape.b, bp), ceil_div(shape.queries, qp), round_up(ceil_div(shape.keys, np_), grain)
+
+
+def used_grid(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int]:
+    bb, qb, nb = blocks(shape, grid)
+    return ceil_div(shape.b, bb), ceil_div(shape.queries, qb), ceil_div(shape.keys, nb)
+
+
+@lru_cache(maxsize=64)
+def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
+    """The score grid with the least closed-form cycles (kernels by the registry, exchange receive-bound)."""
+    bp = min(shape.b, machine.tiles)
+    bb = ceil_div(shape.b, bp)
+    per = machine.tiles // bp
+    best: tuple[int, tuple[int, int, int]] | None = None
+    size = itemsize(shape.dtype)
+    partial = PARTIAL_DTYPE[shape.output_kernel]
+    psize = itemsize(partial)
+    dp = round_up(shape.depth, PASS_INPUTS[shape.score_kernel])
+    vp = round_up(shape.value_depth, COLUMNS)
+    for np_ in range(1, min(per, ceil_div(shape.keys, COLUMNS)) + 1):
+        qp = min(per // np_, shape.queries)
+        _, qb, nb = blocks(shape, (bp, qp, np_))
+        if ceil_div(shape.keys, nb) < np_:
+            continue
+        room = bb * ((qb + nb) * dp * size + vp * nb * size + 2 * qb * nb * psize + 2 * qb * vp * psize)
+        def cycles(name: str, *extents: int, dtypes: tuple[str, ...] = ()) -> int:
+            return int(kernel(name).cycles(np.array([extents]), dtypes or (shape.dtype,) * 4, {})[0])
+        total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
+        total += cycles("softmax.exp", bb, qb, nb) + bb * (qb * dp + nb * dp + nb * vp) * size // 4
+        if np_ > 1:
+            total += bb * qb * np_ + bb * qb * vp * psize // 4 + 3 * machine.phase_overhead
+            total += cycles("reduce_partials", np_, bb * ceil_div(qb, np_) * vp, dtypes=(partial, "f32"))
+        if room > machine.sram_bytes // 3:
+            total += 1 << 30
+        if best is None or total < best[0]:
+            best = (total, (bp, qp, np_))
+    assert best is not None
+    return best[1]
+
+
+@dataclass(frozen=True)
+class Layouts:
+    """Storage axes: q (b, m, d), k (b, n, d), v (b, e, n), scores (b, m, n), the rest with a leading axis of key parts."""
+
+    q: Layout
+    k: Layout
+    v: Layout
+    scores: Layout
+    maxima: Layout
+    all_maxima: Layout
+    row: Layout
+    sums: Layout
+    partial: Layout
+    arrived: Layout
+    arrived_sums: Layout
+    result: Layout
+    result_row: Layout
+
+
+def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
+    bp, qp, np_ = used_grid(shape, grid)
+    bb, qb, nb = blocks(shape, grid)
+    sb, sm = qp * np_, np_
+    tiles = machine.tiles
+    d_pass, n_pass = PASS_INPUTS[shape.score_kernel], PASS_INPUTS[shape.output_kernel]
+    b_axis, m_axis = Axis(shape.b, (Split(bb, sb),)), Axis(shape.queries, (Split(qb, sm),))
+    n_split = (Split(nb, 1),)
+    interleaved = WEIGHT_MEMORY
+    out_memory = kernel(shape.score_kernel).outs[0].memory
+    wide = ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1))
+    panel = ((0, 0), (2, 0), (1, 0), (2, 1))
+    q = Layout((b_axis, m_axis, Axis(shape.depth, (), (d_pass,))), panel, ((np_, 1),) if np_ > 1 else (), 0, tiles)
+    k = Layout(
+        (b_axis, Axis(shape.keys, n_split, (COLUMNS,)), Axis(shape.depth, (), (d_pass,))),
+        wide, ((qp, sm),) if qp > 1 else (), 0, tiles, interleaved,
+    )
+    v = Layout(
+        (b_axis, Axis(shape.value_depth, (), (COLUMNS,)), Axis(shape.keys, n_split, (n_pass,))),
+        wide, ((qp, sm),) if qp > 1 else (), 0, tiles, interleaved,
+    )
+    scores = Layout((b_axis, m_axis, Axis(shape.keys, n_split, (COLUMNS,))), panel, (), 0, tiles, out_memory)
+    p_axis, p_local = Axis(np_, (Split(1, 1),)), Axis(np_)
+    maxima = Layout((p_axis, b_axis, m_axis), ((0, 0), (1, 0), (2, 0)), (), 0, tiles)
+    spread = ((np_, 1),) if np_ > 1 else ()
+    all_maxima = Layout((p_local, b_axis, m_axis), ((0, 0), (1, 0), (2, 0)), spread, 0, tiles)
+    row = Layout((b_axis, m_axis), ((0, 0), (1, 0)), spread, 0, tiles)
+    e_axis = Axis(shape.value_depth, (), (COLUMNS,))
+    parts = ((0, 0), (1, 0), (3, 0), (2, 0), (3, 1))
+    partial = Layout((p_axis, b_axis, m_axis, e_axis), parts, (), 0, tiles, out_memory)
+    owner = Axis(shape.queries, (Split(qb, sm), Split(ceil_div(qb, np_), 1))) if np_ > 1 else m_axis
+    arrived = Layout((p_local, b_axis, owner, e_axis), parts, (), 0, tiles)
+    arrived_sums = Layout((p_local, b_axis, owner), ((0, 0), (1, 0), (2, 0)), (), 0, tiles)
+    result = Layout((b_axis, owner, e_axis), panel, (), 0, tiles)
+    result_row = Layout((b_axis, owner), ((0, 0), (1, 0)), (), 0, tiles)
+    return Layouts(q, k, v, scores, maxima, all_maxima, row, maxima, partial, arrived, arrived_sums, result, result_row)
+
+
+def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> AttentionRecord:
+    return AttentionRecord(choose_grid(canonical(operator), machine))
+
+
+def check_record(operator: Operator, record: AttentionRecord, machine: Machine) -> None:
+    if len(record.grid) != 3 or any(part < 1 for part in record.grid):
+        raise operator.error(f"grid {list(record.grid)} is not three positive parts (batch, queries, keys)")
+    used = math.prod(used_grid(canonical(operator), record.grid))
+    if used > machine.tiles:
+        raise operator.error(
+            f"grid {list(record.grid)} needs {used} tiles; machine {machine.name} has {machine.tiles}",
+            hint="lower one of the parts",
+        )
+
+
+def operand_targets(
+    operator: Operator, record: AttentionRecord, operands: tuple[Value | None, ...], machine: Machine
+) -> tuple[Target | None, ...]:
+    shape = canonical(operator)
+    where = layouts(shape, record.grid, machine)
+    return (
+        (where.q, batch_view(shape.batch, shape.queries, shape.depth)),
+        (where.k, batch_view(shape.batch, shape.keys, shape.depth)),
+        (where.v, swap_last(batch_view(shape.batch, shape.value_depth, shape.keys))),
+    )
+
+
+def expand(operator: Operator, record: AttentionRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
+    check_record(operator, record, machine)
+    shape = canonical(operator)
+    where = layouts(shape, record.grid, machine)
+    parts = used_grid(shape, record.grid)[2]
+    builder = Builder(operator, operands, machine)
+    targets = [t for t in operand_targets(operator, record, operands, machine) if t is not None]
+    q, k, v = builder.convert(
+        [(f"in{i}", value.view, target) for i, (value, target) in enumerate(zip(operands[:3], targets, strict=True))],
+        ["q", "k", "v"],
+        "attention operands",
+        zero_pad=True,
+    )
+    score_type, partial_type = PARTIAL_DTYPE[shape.score_kernel], PARTIAL_DTYPE[shape.output_kernel]
+    bmn = {"b": 0, "m": 1, "n": 2}
+    scores = builder.add_buffer("scores", where.scores, score_type)
+    builder.compute(
+        shape.score_kernel, "bmnk", [(q, {"b": 0, "m": 1, "k": 2}), (k, {"b": 0, "n": 1, "k": 2})], [(scores, bmn)], "q k^T", scale=0
+    )
+    maxima = builder.add_buffer("maxima", where.maxima, "f32", "partials")
+    builder.compute(
+        "reduce.max", "bmn", [(scores, bmn)], [(maxima, {"b": 1, "m": 2})], "row maxima", reduced=1
+    )
+    row, row_axes = maxima, {"b": 1, "m": 2}
+    if parts > 1:
+        gathered = builder.add_buffer("all_maxima", where.all_maxima, "f32", "partials")
+        every = View.identity((parts, shape.b, shape.queries))
+        builder.gather_into([(maxima, every, every)], gathered, "row maxima of the key parts")
+        row, row_axes = builder.add_buffer("row_max", where.row, "f32"), {"b": 0, "m": 1}
+        builder.compute(
+            "reduce.max", "bmp", [(gathered, {"b": 1, "m": 2, "p": 0})], [(row, row_axes)], "row maxima", reduced=1
+        )
+    # probabilities are the left operand of the second product: panels as wide as a pass of its kernel, padding zero
+    n_axis = where.scores.axes[2]
+    left = dataclasses.replace(
+        where.scores, axes=(*where.scores.axes[:2], dataclasses.replace(n_axis, panels=(PASS_INPUTS[shape.output_kernel],))), memory="any"
+    )
+    p = builder.add_buffer("p", left, shape.dtype)
+    if has_panel_padding(left):
+        builder.fill(p, "padding keys have probability zero")
+    sums = builder.add_buffer("sums", where.sums, "f32", "partials")
+    builder.compute(
+        "softmax.exp", "bmn", [(scores, bmn), (row, row_axes)], [(p, bmn), (sums, {"b": 1, "m": 2})], "exp(s - max)", scale=shape.scale
+    )
+    partial = builder.add_buffer("outputs", where.partial, partial_type, "partials")
+    builder.compute(
+        shape.output_kernel,
+        "bmnk",
+        [(p, {"b": 0, "m": 1, "k": 2}), (v, {"b": 0, "n": 1, "k": 2})],
+        [(partial, {"b": 1, "m": 2, "n": 3})],
+        "p v",
+        scale=0,
+    )
+    result = "result"
+    view = batch_view(shape.batch, shape.queries, shape.value_depth)
+    if parts == 1:
+        builder.add_buffer(result, where.result, shape.result_dtype, "activations")
+        builder.compute(
+            "pointwise.div", "bmn",
+            [(partial, {"b": 1, "m": 2, "n": 3}), (sums, {"b": 1, "m": 2, "n": -1})], [(result, bmn)], "divide by the sums",
+        )
+        return builder.finish((result, view))
+    arrived = builder.add_buffer("arrived", where.arrived, partial_type, "partials")
+    arrived_sums = builder.add_buffer("arrived_sums", where.arrived_sums, "f32", "partials")
+    o_parts = View.identity((parts, shape.b, shape.queries, shape.value_depth))
+    s_parts = View.identity((parts, shape.b, shape.queries))
+    builder.exchange(
+        [Move(partial, o_parts, arrived, o_parts), Move(sums, s_parts, arrived_sums, s_parts)], "outputs and sums of the key parts"
+    )
+    total = builder.add_buffer("output", where.result, "f32")
+    builder.compute(
+        "reduce_partials", "pbmn", [(arrived, {"p": 0, "b": 1, "m": 2, "n": 3})], [(total, bmn)], f"add {parts} partial outputs"
+    )
+    row_sum = builder.add_buffer("row_sum", where.result_row, "f32")
+    builder.compute(
+        "reduce_partials", "pbm", [(arrived_sums, {"p": 0, "b": 1, "m": 2})], [(row_sum, {"b": 0, "m": 1})], f"add {parts} partial sums"
+    )
+    builder.add_buffer(result, where.result, shape.result_dtype, "activations")
+    builder.compute(
+        "pointwise.div", "bmn", [(total, bmn), (row_sum, {"b": 0, "m": 1, "n": -1})], [(result, bmn)], "divide by the sums"
+    )
+    return builder.finish((result, view))
+

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every operator's planner uses: the operator as plain data, and the builder that collects its stages."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tilewright.machine import Machine
+from tilewright.planning.dtypes import itemsize
+from tilewright.planning.layout import Layout, View
+from tilewright.planning.stages import (
+    Buffer,
+    ComputeStage,
+    ExchangeStage,
+    KernelOperand,
+    Move,
+    PlanError,
+    Scalar,
+    Stage,
+    Stages,
+    Value,
+    cached_transfers,
+)
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A tensor operator without its IR: name ("matmul"), attributes as Python values, result shapes and element types."""
+
+    name: str
+    attributes: Mapping[str, Any]
+    operand_types: tuple[tuple[tuple[int, ...], str], ...]
+    result_types: tuple[tuple[tuple[int, ...], str], ...]
+    where: str = ""
+
+    @property
+    def result_shape(self) -> tuple[int, ...]:
+        return self.result_types[0][0]
+
+    @property
+    def result_dtype(self) -> str:
+        return self.result_types[0][1]
+
+    def error(self, message: str, **kwargs: Any) -> PlanError:
+        return PlanError(f"{self.name}: {message}", location=self.where or None, **kwargs)
+
+
+@dataclass(frozen=True)
+class Record:
+    """The parameters of one candidate plan; subclasses add fields of ints, bools, strings and tuples of ints."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            f.name: list(v) if isinstance(v := getattr(self, f.name), tuple) else v for f in dataclasses.fields(self)
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], where: str = "") -> Record:
+        """Read a record; unknown or missing fields and wrong types are a `PlanError`."""
+        fields = {f.name: f for f in dataclasses.fields(cls)}
+        unknown = [name for name in data if name not in fields]
+        if unknown:
+            raise PlanError(
+                f"plan has no field {unknown[0]!r}",
+                location=where or None,
+                notes=(f"fields of this operator's plan: {', '.join(fields) or 'none'}",),
+            )
+        values: dict[str, Any] = {}
+        for name, value in data.items():
+            default = fields[name].default
+            if isinstance(default, bool) != isinstance(value, bool):
+                raise PlanError(f"plan field {name!r} has the wrong type: {value!r}", location=where or None)
+            values[name] = tuple(int(v) for v in value) if isinstance(value, (list, tuple)) else value
+        try:
+            return cls(**values)
+        except TypeError as error:
+            raise PlanError(f"plan record is incomplete: {error}", location=where or None) from None
+
+
+Target = tuple[Layout, View]
+"""A layout that an operand is wanted in, and the view from the operand's logical shape to its storage axes."""
+
+
+def ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def round_up(a: int, b: int) -> int:
+    return -(-a // b) * b
+
+
+@dataclass
+class Builder:
+    """Collects buffers and stages of one expansion."""
+
+    operator: Operator
+    operands: tuple[Value, ...]
+    machine: Machine
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    stages: list[Stage] = field(default_factory=list)
+
+    def add_buffer(self, name: str, layout: Layout, dtype: str, category: str = "staging") -> str:
+        base, n = name, 1
+        while name in self.buffers:
+            n += 1
+            name = f"{base}{n}"
+        self.buffers[name] = Buffer(layout, dtype, category)
+        return name
+
+    def get(self, name: str) -> Buffer:
+        if name.startswith("in") and name[2:].isdigit():
+            return self.operands[int(name[2:])].buffer
+        return self.buffers[name]
+
+    def compute(
+        self,
+        kernel: str,
+        axes: str | Sequence[str],
+        ins: Sequence[tuple[str, Mapping[str, int]]],
+        outs: Sequence[tuple[str, Mapping[str, int]]],
+        reason: str,
+        **scalars: Scalar,
+    ) -> None:
+        """Add a kernel call; each operand is (buffer, {kernel axis: storage axis or -1}) in the kernel's axis order."""
+        names = tuple(axes)
+        operands = [(KernelOperand(buffer, tuple(m.values())), tuple(m)) for buffer, m in (*ins, *outs)]
+        self.stages.append(
+            ComputeStage(
+                kernel,
+                names,
+                tuple(op for op, _ in operands[: len(ins)]),
+                tuple(op for op, _ in operands[len(ins) :]),
+                tuple(m for _, m in operands),
+                tuple(sorted(scalars.items())),
+                reason,
+            )
+        )
+
+    def fill(self, name: str, reason: str, word: int = 0) -> None:
+        """Write every word of a buffer's shards."""
+        op = KernelOperand(name, (), flat=True)
+        self.stages.append(ComputeStage("fill", ("n",), (), (op,), (("n",),), (("value", word),), reason))
+
+    def elementwise(self, kernel: str, src: str, dst: str, reason: str, **scalars: Scalar) -> None:
+        """A kernel that maps one buffer to another with the same storage axes and the same splits."""
+        axes = {f"x{i}": i for i in range(len(self.get(dst).layout.axes))}
+        self.compute(kernel, tuple(axes), [(src, axes)], [(dst, axes)], reason, **scalars)
+
+    def exchange(self, moves: Sequence[Move], reason: str) -> None:
+        if moves:
+            self.stages.append(ExchangeStage(tuple(moves), reason))
+
+    # -- conversions -----------------------------------------------------------------------------------------------
+
+    def convert(self, sources: Sequence[tuple[str, View, Target]], names: Sequence[str], reason: str, zero_pad: bool = False) -> list[str]:
+        """Bring several tensors into the layouts wanted, in one exchange phase where possible; returns the buffers.
+
+        Each source is (buffer, view, (layout, view)). A source that already has what is wanted is returned as it is.
+        """
+        phase = _Phase()
+        results: list[str] = []
+        for (src, view, (layout, dst_view)), name in zip(sources, names, strict=True):
+            have = self.get(src)
+            if have.layout == layout and view == dst_view and not zero_pad:
+                results.append(src)
+                continue
+            dst = self.add_buffer(name, layout, have.dtype)
+            if zero_pad and has_panel_padding(layout):
+                phase.before.append((lambda d: lambda: self.fill(d, f"{reason}: zero padding"))(dst))
+            self._move_into(phase, [(src, view, dst_view)], dst, reason)
+            results.append(dst)
+        self._finish(phase, reason)
+        return results
+
+    def gather_into(self, sources: Sequence[tuple[str, View, View]], dst: str, reason: str) -> None:
+        """Move several tensors into parts of one existing buffer (concatenation, padding)."""
+        phase = _Phase()
+        self._move_into(phase, sources, dst, reason)
+        self._finish(phase, reason)
+
+    def _finish(self, phase: _Phase, reason: str) -> None:
+        for step in phase.before:
+            step()
+        self.exchange(phase.moves, reason)
+        for step in phase.after:
+            step()
+
+    def _spans(self, src: str, view: View, layout: Layout, dst_view: View, size: int | None = None) -> Any:
+        have = self.get(src)
+        return cached_transfers(have.layout, view, layout, dst_view, size or itemsize(have.dtype))
+
+    def _move_into(self, phase: _Phase, sources: Sequence[tuple[str, View, View]], dst: str, reason: str) -> None:
+        """Plan the moves into `dst`: spans of whole words as they are, finer permutations through a local rearrangement.
+
+        The fabric moves words of 4 bytes. Where the two layouts cut words, in this order: rearrange at the source so that words stay
+        whole; receive in an order that keeps words whole and rearrange at the destination; or carry each element in a
+        word of its own (widen, exchange, narrow), which always works.
+        """
+        target = self.get(dst)
+        spans = [self._spans(s, v, target.layout, d) for s, v, d in sources]
+        if all(t.whole_words for t in spans):
+            if len(sources) == 1 and self._is_local(spans[0], sources[0], target):
+                src = sources[0][0]
+                phase.after.append(lambda: self.elementwise("copy", src, dst, f"{reason}: reorder", run_bytes=self._run_bytes(src, dst)))
+                return
+            phase.moves += [Move(s, v, dst, d) for s, v, d in sources]
+            return
+        if len(sources) == 1 and self._is_local(spans[0], sources[0], target):
+            src = sources[0][0]
+            phase.after.append(lambda: self.elementwise("copy", src, dst, f"{reason}: reorder", run_bytes=self._run_bytes(src, dst)))
+            return
+        if len(sources) == 1:
+            src, view, dst_view = sources[0]
+            have = self.get(src)
+            for order_like in _orders(have.layout):
+                if self._spans_layout(order_like, view, target.layout, dst_view, have.dtype).whole_words:
+                    tmp = self.add_buffer(f"{dst}.packed", order_like, have.dtype)
+                    phase.before.append(lambda: self.elementwise("copy", src, tmp, f"{reason}: pack words at the source", run_bytes=itemsize(have.dtype)))
+                    phase.moves.append(Move(tmp, view, dst, dst_view))
+                    return
+        for order_like in _orders(target.layout):
+            if all(self._spans(s, v, order_like, d).whole_words for s, v, d in sources):
+                tmp = self.add_buffer(f"{dst}.arrived", order_like, target.dtype)
+                phase.moves += [Move(s, v, tmp, d) for s, v, d in sources]
+                phase.after.append(lambda: self._partial_copy(tmp, dst, sources, reason))
+                return
+        if itemsize(target.dtype) == 4:
+            raise self.operator.error("a 4-byte conversion does not move whole words", hint="this is a fault of the planner")
+        wide = self.add_buffer(f"{dst}.wide", target.layout, "u32")
+        for src, view, dst_view in sources:
+            have = self.get(src)
+            tmp = self.add_buffer(f"{dst}.words", have.layout, "u32")
+            phase.before.append((lambda s, t: lambda: self.elementwise("widen", s, t, f"{reason}: one element a word"))(src, tmp))
+            phase.moves.append(Move(tmp, view, wide, dst_view))
+        phase.after.append(lambda: self._partial_copy(wide, dst, sources, reason, kernel="narrow"))
+
+    def _partial_copy(self, src: str, dst: str, sources: Sequence[tuple[str, View, View]], reason: str, kernel: str = "copy") -> None:
+        whole = sum(_size(v.shape) for _, v, _ in sources) >= _size(tuple(a.extent for a in self.get(dst).layout.axes))
+        if not whole:  # parts that no source writes must be defined before the whole shard is copied
+            self.stages.insert(self._first_write(src), self._fill_stage(src, reason))
+        self.elementwise(kernel, src, dst, f"{reason}: unpack words at the destination", run_bytes=itemsize(self.get(dst).dtype))
+
+    def _first_write(self, name: str) -> int:
+        for i, stage in enumerate(self.stages):
+            if isinstance(stage, ExchangeStage) and any(m.dst == name for m in stage.moves):
+                return i
+        return len(self.stages)
+
+    def _fill_stage(self, name: str, reason: str) -> ComputeStage:
+        op = KernelOperand(name, (), flat=True)
+        return ComputeStage("fill", ("n",), (), (op,), (("n",),), (("value", 0),), f"{reason}: define unwritten parts")
+
+    def _spans_layout(self, src: Layout, view: View, dst: Layout, dst_view: View, dtype: str) -> Any:
+        return cached_transfers(src, view, dst, dst_view, itemsize(dtype))
+
+    def _is_local(self, spans: Any, source: tuple[str, View, View], target: Buffer) -> bool:
+        """Whether every tile already holds what it needs in the same storage axes, so that a local copy will do."""
+        src, view, dst_view = source
+        have = self.get(src).layout
+        return (
+            view == dst_view
+            and have.replicas == target.layout.replicas
+            and have.base == target.layout.base
+            and len(have.axes) == len(target.layout.axes)
+            and have.chunk is None
+            and target.layout.chunk is None
+            and all(a.extent == b.extent and a.splits == b.splits for a, b in zip(have.axes, target.layout.axes, strict=True))
+        )
+
+    def _run_bytes(self, src: str, dst: str) -> int:
+        """Bytes that are contiguous on both sides of a local copy (what decides the copy kernel's speed)."""
+        a, b = self.get(src), self.get(dst)
+        size = itemsize(a.dtype)
+        spans = cached_transfers(a.layout, identity(a.layout), b.layout, identity(b.layout), size)
+        return int(spans.nbytes.min(initial=8)) if spans.whole_words else size
+
+    def finish(self, *results: tuple[str, View]) -> Stages:
+        return Stages(self.operands, self.buffers, tuple(self.stages), results)
+
+
+@dataclass
+class _Phase:
+    before: list[Any] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
+    after: list[Any] = field(default_factory=list)
+
+
+def has_panel_padding(layout: Layout) -> bool:
+    """Whether some shard ends inside a panel (the matrix unit reads whole panels, so what is left has to be written)."""
+    for i, axis in enumerate(layout.axes):
+        if axis.panels:
+            extents = layout.local_extents(i, layout.tiles or layout.tile_count())
+            if (extents % axis.panels[0]).any():
+                return True
+    return False
+
+
+def identity(layout: Layout) -> View:
+    return View.identity(tuple(axis.extent for axis in layout.axes))
+
+
+def _size(shape: Sequence[int]) -> int:
+    n = 1
+    for extent in shape:
+        n *= extent
+    return n
+
+
+def _orders(layout: Layout) -> list[Layout]:
+    """The same distribution with one storage axis innermost, unpanelled: the orders a local rearrangement may use."""
+    if layout.chunk is not None:
+        return []
+    plain = tuple(dataclasses.replace(axis, panels=()) for axis in layout.axes)
+    result = []
+    for inner in reversed(range(len(plain))):
+        order = tuple((i, 0) for i in range(len(plain)) if i != inner) + ((inner, 0),)
+        result.append(dataclasses.replace(layout, axes=plain, order=order))
+    return result
+
+
+def flat_layout(shape: Sequence[int], dtype: str, machine: Machine) -> Target:
+    """A tensor as one row-major sequence cut into equal chunks over the tiles: every reshape of it is free."""
+    from tilewright.planning.layout import Axis, Split
+
+    n = _size(shape)
+    size = itemsize(dtype)
+    grain = max(1, 32 // size)
+    block = max(grain, round_up(ceil_div(max(n, 1), machine.tiles), grain))
+    layout = Layout((Axis(n, (Split(block, 1),)),), ((0, 0),), tiles=machine.tiles)
+    return layout, merged_view(shape, [tuple(range(len(shape)))])
+
+
+def merged_view(shape: Sequence[int], groups: Sequence[Sequence[int]]) -> View:
+    """The view in which each storage axis is the row-major merge of a group of logical axes."""
+    digits: list[tuple[tuple[int, int, int], ...]] = [()] * len(shape)
+    for storage, group in enumerate(groups):
+        stride = 1
+        for axis in reversed(group):
+            digits[axis] = ((shape[axis], storage, stride),)
+            stride *= shape[axis]
+    return View(tuple(shape), tuple(digits), (0,) * len(groups))

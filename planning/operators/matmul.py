@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrix multiplication: a 3-D grid of tiles (m, n, k parts) with the partial products of the k parts reduced by their owners.
+
+Every tile multiplies a block [m, k] by a block [k, n]; tiles that differ in k only hold partial sums of the same block, exchange
+them (reduce-scatter over rows of the block, or over columns where rows are too few) and add them up. With `swap` the two
+operands change roles, so the product leaves the matrix unit transposed: rows of the right operand are streamed and
+the result's m axis becomes the innermost one. Both roles read the same bytes: panels have k innermost.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tilewright.machine import Machine
+from tilewright.machine.kernels import kernel
+from tilewright.planning.dtypes import itemsize
+from tilewright.planning.layout import Axis, Layout, Split, View
+from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, round_up
+from tilewright.planning.stages import PlanError, Stages, Value
+
+COLUMNS = 16  # output columns of one pass of the matrix unit
+PASS_INPUTS = {"gemm.f8": 32, "gemm.f16.f16": 16, "gemm.f16.f32": 16, "gemm.f32": 8, "gemm.bf16": 16, "gemm.i8": 32}
+PARTIAL_DTYPE = {
+    "gemm.f8": "f16",
+    "gemm.f16.f16": "f16",
+    "gemm.f16.f32": "f32",
+    "gemm.f32": "f32",
+    "gemm.bf16": "f32",
+    "gemm.i8": "i32",
+}
+WEIGHT_MEMORY = "interleaved"  # the coefficient load takes 16 bytes a cycle there, 8 elsewhere
+FNUZ = ("f8E4M3FNUZ", "f8E5M2FNUZ")
+OCP = {"f8E4M3FN": "f8E4M3FNUZ", "f8E5M2": "f8E5M2FNUZ"}
+
+
+@dataclass(frozen=True)
+class MatmulRecord(Record):
+    """Parts of the batch, the streamed rows (m), the panel columns (n) and the contraction (k), after the swap."""
+
+    grid: tuple[int, ...] = (1, 1, 1, 1)
+    swap: bool = False
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One matmul in the machine's terms: b batches of m rows x n columns x k, after the swap."""
+
+    batch: tuple[int, ...]
+    m: int
+    n: int
+    k: int
+    kernel: str
+    operand_dtype: tuple[str, str]  # as the kernel reads them (left, right before the swap)
+    scale: int
+    result_dtype: str
+
+    @property
+    def b(self) -> int:
+        return math.prod(self.batch)
+
+    @property
+    def inputs(self) -> int:
+        return PASS_INPUTS[self.kernel]
+
+    @property
+    def partial(self) -> str:
+        return PARTIAL_DTYPE[self.kernel]
+
+
+def choose_kernel(operator: Operator, a: str, b: str, accumulate: str | None) -> tuple[str, tuple[str, str], int]:
+    """The matrix kernel for two element types, the types it reads, and the exponent that a reinterpretation adds.
+
+    OCP FP8 values are twice the FNUZ value of the same code, so they are converted exactly with scale +1 each.
+    """
+    exponent = sum(1 for t in (a, b) if t in OCP)
+    fa, fb = OCP.get(a, a), OCP.get(b, b)
+    if fa in FNUZ and fb in FNUZ:
+        if accumulate == "f32":  # the unit accumulates FP8 in f16 only: widen exactly to f16 operands
+            return "gemm.f16.f32", ("f16", "f16"), 0
+        return "gemm.f8", (fa, fb), exponent
+    if a == b == "f16":
+        return ("gemm.f16.f16" if accumulate == "f16" else "gemm.f16.f32"), (a, b), 0
+    if {a, b} <= {"f16", *FNUZ, *OCP}:
+        return "gemm.f16.f32" if accumulate != "f16" else "gemm.f16.f16", ("f16", "f16"), 0
+    if a == b == "f32":
+        return "gemm.f32", (a, b), 0
+    if a == b == "bf16":
+        return "gemm.bf16", (a, b), 0
+    if a == b == "i8":
+        return "gemm.i8", (a, b), 0
+    raise operator.error(
+        f"no matrix kernel multiplies {a} by {b}", hint="cast the operands to one of f8, f16, f32, bf16 or i8"
+    )
+
+
+def canonical(operator: Operator) -> Shape:
+    """The unswapped shape of a matmul operator."""
+    (sa, da), (sb, db) = operator.operand_types[:2]
+    attrs = operator.attributes
+    m, k = (sa[-1], sa[-2]) if attrs.get("transpose_a") else (sa[-2], sa[-1])
+    n = sb[-2] if attrs.get("transpose_b") else sb[-1]
+    name, dtypes, exponent = choose_kernel(operator, da, db, attrs.get("accumulate"))
+    scale = int(attrs.get("scale", 0)) + exponent
+    return Shape(tuple(sa[:-2]), m, n, k, name, dtypes, scale, operator.result_dtype)
+
+
+def swapped(shape: Shape, swap: bool) -> Shape:
+    if not swap:
+        return shape
+    a, b = shape.operand_dtype
+    return Shape(shape.batch, shape.n, shape.m, shape.k, shape.kernel, (b, a), shape.scale, shape.result_dtype)
+
+
+def blocks(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int, int]:
+    """Batch, row, column and contraction block of a tile: columns and contraction in whole panels."""
+    bp, mp, np_, kp = grid
+    return (
+        ceil_div(shape.b, bp),
+        ceil_div(shape.m, mp),
+        round_up(ceil_div(shape.n, np_), COLUMNS),
+        round_up(ceil_div(shape.k, kp), shape.inputs),
+    )
+
+
+def used_grid(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int, int]:
+    """The grid without parts that own nothing."""
+    bb, mb, nb, kb = blocks(shape, grid)
+    return ceil_div(shape.b, bb), ceil_div(shape.m, mb), ceil_div(shape.n, nb), ceil_div(shape.k, kb)
+
+
+@lru_cache(maxsize=256)
+def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int, int]:
+    """The grid with the least closed-form cycles: matrix kernel, operand and partial exchange, reduction.
+
+    Exchange is receive-bound: the bytes of both blocks, or one control per panel row where rows are short.
+    """
+    tiles = machine.tiles
+    bp = min(shape.b, tiles)
+    per = tiles // bp
+    bb = ceil_div(shape.b, bp)
+    m_parts = _distinct_parts(shape.m, min(per, shape.m), 1)
+    n_parts = _distinct_parts(shape.n, min(per, ceil_div(shape.n, COLUMNS)), COLUMNS)
+    k_parts = _distinct_parts(shape.k, min(per, ceil_div(shape.k, shape.inputs), 48), shape.inputs)
+    mp, np_, kp = (g.ravel() for g in np.meshgrid(m_parts, n_parts, k_parts, indexing="ij"))
+    fits = mp * np_ * kp <= per
+    mp, np_, kp = mp[fits], np_[fits], kp[fits]
+    mb = -(-shape.m // mp)
+    nb = -(-(-(-shape.n // np_)) // COLUMNS) * COLUMNS
+    kb = -(-(-(-shape.k // kp)) // shape.inputs) * shape.inputs
+    size, partial = itemsize(shape.operand_dtype[0]), itemsize(shape.partial)
+    gemm = kernel(shape.kernel).cycles(
+        np.stack([np.full_like(mb, bb), mb, nb, kb], axis=1), (*shape.operand_dtype, shape.partial), {}
+    )
+    received = bb * (mb + nb) * kb * size // 4
+    controls = bb * mb * (kb // shape.inputs) + bb * (nb // COLUMNS)
+    reduced = np.where(kp > 1, bb * mb * nb * partial // 4 + machine.phase_overhead, 0)
+    rows = -(-mb // kp)
+    adds = kernel("reduce_partials").cycles(
+        np.stack([kp, bb * rows * nb], axis=1), (shape.partial, shape.result_dtype), {}
+    )
+    total = gemm + np.maximum(received, controls) + machine.phase_overhead + reduced + np.where(kp > 1, adds, 0)
+    room = bb * ((mb + nb) * kb * size + 2 * mb * nb * partial)
+    total = np.where(room <= machine.sram_bytes // 4, total, total + (1 << 30) + room)
+    best = int(np.argmin(total))
+    return bp, int(mp[best]), int(np_[best]), int(kp[best])
+
+
+def _distinct_parts(extent: int, limit: int, grain: int) -> np.ndarray:
+    """Part counts that give different blocks (in whole grains), each the smallest count of its block."""
+    grains = max(1, -(-extent // grain))
+    counts = np.arange(1, max(1, min(limit, grains)) + 1)
+    block = -(-grains // counts)
+    return np.unique(-(-grains // block))
+
+
+# -- layouts -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Layouts:
+    """Layouts of one grid. Storage axes: (b, m, k), (b, n, k), (p, b, m, n) and (b, m, n)."""
+
+    a: Layout
+    w: Layout
+    partial: Layout
+    arrived: Layout
+    result: Layout
+
+
+def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, base: int = 0) -> Layouts:
+    bp, mp, np_, kp = used_grid(shape, grid)
+    bb, mb, nb, kb = blocks(shape, grid)
+    tiles, p = machine.tiles, shape.inputs
+    sb, sm, sn, sk = mp * np_ * kp, np_ * kp, kp, 1
+    b_axis = Axis(shape.b, (Split(bb, sb),))
+    m_axis = Axis(shape.m, (Split(mb, sm),))
+    n_axis = Axis(shape.n, (Split(nb, sn),), (COLUMNS,))
+    k_axis = Axis(shape.k, (Split(kb, sk),), (p,))
+    a = Layout((b_axis, m_axis, k_axis), ((0, 0), (2, 0), (1, 0), (2, 1)), _replicas((np_, sn)), base, tiles)
+    w = Layout(
+        (b_axis, n_axis, k_axis),
+        ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1)),
+        _replicas((mp, sm)),
+        base,
+        tiles,
+        WEIGHT_MEMORY,
+    )
+    p_axis = Axis(kp, (Split(1, sk),))
+    order4 = ((0, 0), (1, 0), (3, 0), (2, 0), (3, 1))
+    partial = Layout((p_axis, b_axis, m_axis, n_axis), order4, (), base, tiles, kernel(shape.kernel).outs[0].memory)
+    if kp == 1:
+        one = Layout((b_axis, m_axis, n_axis), ((0, 0), (2, 0), (1, 0), (2, 1)), (), base, tiles)
+        return Layouts(a, w, partial, partial, one)
+    m_out, n_out = m_axis, n_axis
+    if mb >= kp:
+        m_out = Axis(shape.m, (Split(mb, sm), Split(ceil_div(mb, kp), sk)))
+    else:
+        grain = max(1, 4 // itemsize(shape.partial), 4 // itemsize(shape.result_dtype))
+        part = round_up(ceil_div(nb, kp), grain)
+        part = round_up(part, COLUMNS) if part > COLUMNS else part
+        n_out = Axis(shape.n, (Split(nb, sn), Split(part, sk)), (COLUMNS,) if part % COLUMNS == 0 else ())
+    order = ((0, 0), (2, 0), (1, 0), (2, 1)) if n_out.panels else ((0, 0), (1, 0), (2, 0))
+    result = Layout((b_axis, m_out, n_out), order, (), base, tiles)
+    arrived = Layout((Axis(kp), b_axis, m_out, n_out), ((0, 0), *((x + 1, level) for x, level in order)), (), base, tiles)
+    return Layouts(a, w, partial, arrived, result)
+
+
+def _replicas(*pairs: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    return tuple((count, stride) for count, stride in pairs if count > 1)
+
+
+def batch_view(batch: tuple[int, ...], *rest: int) -> View:
+    """(*batch, *rest) onto storage axes (b, rest...): the batch axes merge, row-major."""
+    shape = (*batch, *rest)
+    digits: list[tuple[tuple[int, int, int], ...]] = []
+    stride = math.prod(batch)
+    for extent in batch:
+        stride //= max(extent, 1)
+        digits.append(((extent, 0, stride),))
+    digits += [((extent, i + 1, 1),) for i, extent in enumerate(rest)]
+    return View(shape, tuple(digits), (0,) * (1 + len(rest)))
+
+
+def swap_last(view: View) -> View:
+    rank = len(view.shape)
+    result = view.transpose((*range(rank - 2), rank - 1, rank - 2))
+    assert result is not None
+    return result
+
+
+def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> MatmulRecord:
+    swap = bool(operator.attributes.get("prefer_swap", False))
+    shape = swapped(canonical(operator), swap)
+    return MatmulRecord(choose_grid(shape, machine), swap)
+
+
+def check_record(operator: Operator, record: MatmulRecord, machine: Machine) -> None:
+    if len(record.grid) != 4 or any(part < 1 for part in record.grid):
+        raise operator.error(f"grid {list(record.grid)} is not four positive parts (batch, m, n, k)")
+    shape = swapped(canonical(operator), record.swap)
+    used = math.prod(used_grid(shape, record.grid))
+    if used > machine.tiles:
+        raise operator.error(
+            f"grid {list(record.grid)} needs {used} tiles; machine {machine.name} has {machine.tiles}",
+            hint="lower one of the parts",
+        )
+
+
+def operand_targets(
+    operator: Operator, record: MatmulRecord, operands: tuple[Value | None, ...], machine: Machine
+) -> tuple[Target | None, ...]:
+    """Where the two operands are wanted, as (layout, view of the operand's logical shape)."""
+    shape = swapped(canonical(operator), record.swap)
+    where = layouts(shape, record.grid, machine)
+    left = (where.w if record.swap else where.a, batch_view(shape.batch, shape.n if record.swap else shape.m, shape.k))
+    right = (where.a if record.swap else where.w, batch_view(shape.batch, shape.m if record.swap else shape.n, shape.k))
+    attrs = operator.attributes
+    left_view = swap_last(left[1]) if attrs.get("transpose_a") else left[1]
+    right_view = right[1] if attrs.get("transpose_b") else swap_last(right[1])
+    return (left[0], left_view), (right[0], right_view)
+
+
+def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
+    check_record(operator, record, machine)
+    builder = Builder(operator, operands, machine)
+    shape = canonical(operator)
+    names = ["in0", "in1"]
+    for i, dtype in enumerate(shape.operand_dtype):
+        if operands[i].dtype != dtype:  # OCP formats become FNUZ at half the value; FP8 is widened exactly to f16
+            cast = builder.add_buffer(f"cast{i}", operands[i].layout, dtype)
+            exponent = 1 if operands[i].dtype in OCP and dtype in FNUZ else 0
+            builder.elementwise("cast", names[i], cast, "operand in the kernel's format", scale=exponent, saturate=0)
+            names[i] = cast
+    targets = operand_targets(operator, record, operands, machine)
+    left, right = builder.convert(
+        [(name, value.view, target) for name, value, target in zip(names, operands, targets, strict=True)],
+        ["left", "right"],
+        f"{operator.name} operands",
+        zero_pad=True,
+    )
+    a, w = (right, left) if record.swap else (left, right)
+    result, view = multiply(builder, swapped(shape, record.swap), record.grid, a, w, operator.name)
+    return builder.finish((result, swap_last(view) if record.swap else view))
+
+
+def multiply(
+    builder: Builder, shape: Shape, grid: tuple[int, ...], a: str, w: str, reason: str, name: str = "result"
+) -> tuple[str, View]:
+    """Matrix kernel, exchange of partials and reduction, operands being in place; returns the result and its view."""
+    where = layouts(shape, grid, builder.machine)
+    kp = used_grid(shape, grid)[3]
+    view = batch_view(shape.batch, shape.m, shape.n)
+    partial = builder.add_buffer("partial" if kp > 1 else "product", where.partial, shape.partial, "partials")
+    builder.compute(
+        shape.kernel,
+        "bmnk",
+        [(a, {"b": 0, "m": 1, "k": 2}), (w, {"b": 0, "n": 1, "k": 2})],
+        [(partial, {"b": 1, "m": 2, "n": 3})],
+        reason,
+        scale=shape.scale,
+    )
+    if kp == 1:
+        if shape.partial == shape.result_dtype:
+            return partial, _without_parts(view)
+        result = builder.add_buffer(name, where.result, shape.result_dtype, "activations")
+        axes = {"b": 0, "m": 1, "n": 2}
+        builder.compute(
+            "cast", "bmn", [(partial, {"b": 1, "m": 2, "n": 3})], [(result, axes)], f"{reason}: result type", scale=0, saturate=1
+        )
+        return result, view
+    arrived = builder.add_buffer("arrived", where.arrived, shape.partial, "partials")
+    parts = View.identity((kp, shape.b, shape.m, shape.n))
+    builder.gather_into([(partial, parts, parts)], arrived, f"{reason} partials")
+    result = builder.add_buffer(name, where.result, shape.result_dtype, "activations")
+    axes4 = {"p": 0, "b": 1, "m": 2, "n": 3}
+    builder.compute(
+        "reduce_partials",
+        "pbmn",
+        [(arrived, axes4)],
+        [(result, {"b": 0, "m": 1, "n": 2})],
+        f"{reason}: add {kp} partials",
+    )
+    return result, view
+
+
+def _without_parts(view: View) -> View:
+    """The same view onto storage axes (p, b, m, n) with a single part."""
+    digits = tuple(tuple((size, axis + 1, stride) for size, axis, stride in ds) for ds in view.digits)
+    return View(view.shape, digits, (0, *view.offsets))
+
+
+__all__ = ["MatmulRecord", "PlanError", "default_record", "expand", "operand_targets"]

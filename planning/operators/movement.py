@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that only move data and cannot be a view: concatenation, padding, and plain conversions of layout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.machine import Machine
+from tilewright.planning.dtypes import itemsize, numpy_dtype
+from tilewright.planning.layout import View
+from tilewright.planning.operators.base import Builder, Operator, Record, Target, flat_layout
+from tilewright.planning.stages import Stages, Value
+
+
+@dataclass(frozen=True)
+class FlatRecord(Record):
+    """No choices: the result is a row-major sequence cut into equal chunks over the tiles."""
+
+
+def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> FlatRecord:
+    return FlatRecord()
+
+
+def operand_targets(
+    operator: Operator, record: FlatRecord, operands: tuple[Value | None, ...], machine: Machine
+) -> tuple[Target | None, ...]:
+    return (None,) * len(operands)
+
+
+def expand_concat(operator: Operator, record: FlatRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
+    builder = Builder(operator, operands, machine)
+    layout, view = flat_layout(operator.result_shape, operator.result_dtype, machine)
+    result = builder.add_buffer("result", layout, operator.result_dtype, "activations")
+    axis = int(operator.attributes["axis"]) % len(operator.result_shape)
+    start = 0
+    sources: list[tuple[str, View, View]] = []
+    for i, value in enumerate(operands):
+        offsets = [0] * len(operator.result_shape)
+        offsets[axis] = start
+        sources.append((f"in{i}", value.view, _part(view, offsets, value.shape)))
+        start += value.shape[axis]
+    builder.gather_into(sources, result, "concat")
+    return builder.finish((result, view))
+
+
+def expand_pad(operator: Operator, record: FlatRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
+    builder = Builder(operator, operands, machine)
+    layout, view = flat_layout(operator.result_shape, operator.result_dtype, machine)
+    result = builder.add_buffer("result", layout, operator.result_dtype, "activations")
+    word = fill_word(float(operator.attributes.get("value", 0.0)), operator.result_dtype)
+    (value,) = operands
+    inner = _part(view, list(operator.attributes["low"]), value.shape)
+    before = len(builder.stages)
+    builder.gather_into([("in0", value.view, inner)], result, "pad")
+    if any(s for s in builder.stages[before:] if getattr(s, "kernel", "") == "narrow"):
+        # the narrowing copy writes the whole shard, so the padding has to be in what it reads
+        wide = next(name for name in builder.buffers if name.endswith(".wide"))
+        for i, stage in enumerate(builder.stages):
+            if getattr(stage, "kernel", "") == "fill" and stage.outs[0].buffer == wide:  # type: ignore[union-attr]
+                del builder.stages[i]
+                break
+        bits = word & (0xFFFFFFFF >> (32 - 8 * itemsize(operator.result_dtype)))
+        builder.stages.insert(before, _filled(builder, wide, bits))
+    else:
+        target = next((n for n in builder.buffers if n.endswith(".arrived")), result)
+        builder.stages = [
+            s for s in builder.stages if not (getattr(s, "kernel", "") == "fill" and s.outs[0].buffer == target)  # type: ignore[union-attr]
+        ]
+        builder.stages.insert(before, _filled(builder, target, word))
+    return builder.finish((result, view))
+
+
+def _filled(builder: Builder, name: str, word: int):  # noqa: ANN202
+    builder.fill(name, "pad: value", word)
+    return builder.stages.pop()
+
+
+def expand_convert(operator: Operator, target: Target, operands: tuple[Value, ...], machine: Machine) -> Stages:
+    """An explicit change of layout; `target` is where the result is to lie."""
+    builder = Builder(operator, operands, machine)
+    (name,) = builder.convert([("in0", operands[0].view, target)], ["result"], operator.name)
+    return builder.finish((name, target[1]))
+
+
+def _part(view: View, offsets: list[int], sizes: tuple[int, ...]) -> View:
+    part = view.slice(offsets, sizes)
+    if part is not None:
+        return part
+    # a box of a row-major sequence is always expressible: the strides stay, the offset moves
+    digits = tuple(
+        tuple((sizes[i], axis, stride) for _, axis, stride in ds[-1:]) or ((sizes[i], -1, 0),)
+        for i, ds in enumerate(view.digits)
+    )
+    start = sum(o * (ds[-1][2] if ds else 0) for o, ds in zip(offsets, view.digits, strict=True))
+    return View(sizes, digits, (view.offsets[0] + start,))
+
+
+def fill_word(value: float, dtype: str) -> int:
+    """The 32-bit word that repeats one element of this type."""
+    size = itemsize(dtype)
+    raw = np.array([value]).astype(numpy_dtype(dtype)).tobytes()
+    return int.from_bytes(raw * (4 // size), "little")

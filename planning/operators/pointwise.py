@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise operators with broadcasting, and casts: the result keeps the layout of one operand, the leader.
+
+The other operands are brought to the leader's distribution; an operand that does not have some of the result's axes is kept
+once per tile that needs it (its missing axes become replicas) and read with zero strides.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from tilewright.machine import Machine
+from tilewright.planning.dtypes import itemsize
+from tilewright.planning.layout import Layout, View
+from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, flat_layout
+from tilewright.planning.stages import Stages, Value
+
+FUNCTIONS = {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "div": "div",
+    "maximum": "max",
+    "minimum": "min",
+    **{
+        name: name
+        for name in ("neg", "abs", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sigmoid", "relu", "square", "reciprocal")
+    },
+}
+
+
+@dataclass(frozen=True)
+class PointwiseRecord(Record):
+    """The operand whose layout the result keeps; -1: a row-major sequence over all tiles."""
+
+    leader: int = 0
+
+
+def kernel_name(operator: Operator) -> str:
+    if operator.name == "cast":
+        return "cast"
+    if operator.name == "gelu":
+        return "pointwise.gelu_tanh" if operator.attributes.get("approximate", "tanh") == "tanh" else "pointwise.gelu_erf"
+    return f"pointwise.{FUNCTIONS[operator.name]}"
+
+
+def _can_lead(value: Value | None, shape: tuple[int, ...]) -> bool:
+    return (
+        value is not None
+        and value.shape == shape
+        and value.layout.chunk is None
+        and value.view.is_bijection(tuple(axis.extent for axis in value.layout.axes))
+    )
+
+
+def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> PointwiseRecord:
+    for i, value in enumerate(operands):
+        if _can_lead(value, operator.result_shape):
+            return PointwiseRecord(i)
+    return PointwiseRecord(-1)
+
+
+def result_place(operator: Operator, record: PointwiseRecord, operands: tuple[Value | None, ...], machine: Machine) -> Target:
+    """Layout and view of the result."""
+    if record.leader < 0:
+        return flat_layout(operator.result_shape, operator.result_dtype, machine)
+    if record.leader >= len(operands) or not _can_lead(leader := operands[record.leader], operator.result_shape):
+        raise operator.error(
+            f"operand {record.leader} cannot give the result its layout",
+            notes=("a leader has the result's shape and covers its whole storage",),
+        )
+    assert leader is not None
+    layout = leader.layout
+    if operator.name == "cast":
+        layout = repanelled(layout, operator.result_dtype)
+    return dataclasses.replace(layout, memory="any", replicas=layout.replicas), leader.view
+
+
+def repanelled(layout: Layout, dtype: str) -> Layout:
+    """The same distribution with the innermost panel as wide as the matrix unit reads this element type.
+
+    A cast to FP8 writes panels of 32 columns where the product had 16: the exchange that follows moves whole panel rows.
+    """
+    want = {1: 32, 2: 16}.get(itemsize(dtype))
+    inner = layout.order[-1][0]
+    axis = layout.axes[inner]
+    block = axis.splits[-1].block if axis.splits else axis.extent
+    if want is None or axis.panels in ((), (want,)) or len(axis.panels) != 1 or block < want:
+        return layout
+    axes = tuple(dataclasses.replace(a, panels=(want,)) if i == inner else a for i, a in enumerate(layout.axes))
+    return dataclasses.replace(layout, axes=axes)
+
+
+def operand_targets(
+    operator: Operator, record: PointwiseRecord, operands: tuple[Value | None, ...], machine: Machine
+) -> tuple[Target | None, ...]:
+    layout, view = result_place(operator, record, operands, machine)
+    targets: list[Target | None] = []
+    for i, (shape, _) in enumerate(operator.operand_types):
+        if i == record.leader:
+            value = operands[i]
+            assert value is not None
+            targets.append((value.layout, value.view))
+            continue
+        full = operator.result_shape
+        target = broadcast_target(layout, view, shape, full)
+        targets.append(target)
+    return tuple(targets)
+
+
+def broadcast_target(layout: Layout, view: View, shape: tuple[int, ...], full: tuple[int, ...]) -> Target | None:
+    """Where an operand of `shape`, broadcast to `full` by numpy's rule, is wanted beside a result at (layout, view).
+
+    Storage axes that only hold broadcast axes are dropped (they become replicas). None if a storage axis mixes both kinds:
+    then the operand is wanted in full.
+    """
+    if shape == full:
+        return layout, view
+    padded = (1,) * (len(full) - len(shape)) + shape
+    missing = [have == 1 and want != 1 for have, want in zip(padded, full, strict=True)]
+    drop: list[int] = []
+    for storage in range(len(layout.axes)):
+        users = [
+            missing[axis]
+            for axis, digits in enumerate(view.digits)
+            for size, target, _ in digits
+            if target == storage and size > 1
+        ]
+        if users and all(users):
+            drop.append(storage)
+        elif any(users):
+            return None
+    keep = [i for i in range(len(layout.axes)) if i not in drop]
+    if not keep:
+        keep = [drop.pop(0)]
+        return _single(layout, view, keep[0], shape)
+    renumber = {old: new for new, old in enumerate(keep)}
+    axes = tuple(layout.axes[i] for i in keep)
+    order = tuple((renumber[axis], level) for axis, level in layout.order if axis in renumber)
+    replicas = list(layout.replicas)
+    for i in drop:
+        extent = layout.axes[i].extent
+        for split in layout.axes[i].splits:
+            count = ceil_div(extent, split.block)
+            extent = min(extent, split.block)
+            if count > 1:
+                replicas.append((count, split.tile_stride))
+    target = dataclasses.replace(layout, axes=axes, order=order, replicas=tuple(replicas), memory="any")
+    offset = len(full) - len(shape)
+    digits = tuple(
+        tuple(
+            (size if not missing[axis + offset] else 1, renumber[s], stride)
+            for size, s, stride in view.digits[axis + offset]
+            if s in renumber and not missing[axis + offset]
+        )
+        or ((shape[axis], -1, 0),)
+        for axis in range(len(shape))
+    )
+    return target, View(shape, digits, tuple(view.offsets[i] for i in keep))
+
+
+def _single(layout: Layout, view: View, storage: int, shape: tuple[int, ...]) -> Target:
+    """One element wanted by every tile that owns a part: a one-element axis, replicated."""
+    from tilewright.planning.layout import Axis
+
+    replicas = list(layout.replicas)
+    for axis in layout.axes:
+        extent = axis.extent
+        for split in axis.splits:
+            count = ceil_div(extent, split.block)
+            extent = min(extent, split.block)
+            if count > 1:
+                replicas.append((count, split.tile_stride))
+    target = Layout((Axis(1),), ((0, 0),), tuple(replicas), layout.base, layout.tiles)
+    return target, View(shape, tuple(((extent, -1, 0),) for extent in shape), (0,))
+
+
+def expand(operator: Operator, record: PointwiseRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
+    builder = Builder(operator, operands, machine)
+    layout, view = result_place(operator, record, operands, machine)
+    targets = operand_targets(operator, record, operands, machine)
+    wanted: list[tuple[str, View, Target]] = []
+    full = operator.result_shape
+    for i, (value, target) in enumerate(zip(operands, targets, strict=True)):
+        if target is None:  # mixed: send the broadcast operand in full
+            source = value.view.broadcast(full, tuple(range(len(full) - len(value.shape), len(full))))
+            assert source is not None
+            wanted.append((f"in{i}", source, (layout, view)))
+        else:
+            wanted.append((f"in{i}", value.view, target))
+    names = builder.convert(wanted, [f"operand{i}" for i in range(len(wanted))], f"{operator.name} operands")
+    result = builder.add_buffer("result", layout, operator.result_dtype, "activations")
+    axes = {f"x{i}": i for i in range(len(layout.axes))}
+    ins = []
+    for name, target, (shape, _) in zip(names, targets, operator.operand_types, strict=True):
+        ins.append((name, axes if target is None else _kept_axes(layout, view, shape, full)))
+    scalars: dict[str, int | float] = {}
+    if operator.name == "cast":
+        scalars["scale"] = int(operator.attributes.get("scale", 0))
+    if operator.name == "cast" or operator.result_dtype.startswith("f8"):
+        scalars["saturate"] = int(operator.attributes.get("saturate", True))
+    builder.compute(kernel_name(operator), tuple(axes), ins, [(result, axes)], operator.name, **scalars)
+    return builder.finish((result, view))
+
+
+def _kept_axes(layout: Layout, view: View, shape: tuple[int, ...], full: tuple[int, ...]) -> dict[str, int]:
+    """Kernel axis -> storage axis of a broadcast operand (-1: dropped); mirrors `broadcast_target`."""
+    padded = (1,) * (len(full) - len(shape)) + shape
+    missing = [have == 1 and want != 1 for have, want in zip(padded, full, strict=True)]
+    result: dict[str, int] = {}
+    n = 0
+    for storage in range(len(layout.axes)):
+        users = [
+            missing[axis]
+            for axis, digits in enumerate(view.digits)
+            for size, target, _ in digits
+            if target == storage and size > 1
+        ]
+        if users and all(users):
+            result[f"x{storage}"] = -1
+        else:
+            result[f"x{storage}"] = n
+            n += 1
+    if n == 0:
+        return {f"x{i}": -1 for i in range(len(layout.axes))}
+    return result
+
+
+__all__ = ["PointwiseRecord", "default_record", "expand", "operand_targets"]

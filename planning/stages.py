@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan will do, as data: buffers and the stages that fill them.
+
+`expand(operator, record, operands, machine)` (in `tilewright.planning.operators`) turns a plan record into one `Stages` value. It is the only
+description of a plan: its cost, its memory and its lowering to the tile dialect are read from the same stages, so they cannot
+drift apart. Nothing here knows about IR.
+
+A buffer is named by a short string inside its `Stages`. Operands of the operator are named "in0", "in1", ...; they exist
+already. Every other name is declared in `buffers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from tilewright.diagnostics import TileError
+from tilewright.machine import Machine
+from tilewright.machine.kernels import Kernel, kernel
+from tilewright.planning.dtypes import itemsize
+from tilewright.planning.geometry import Transfers, transfers
+from tilewright.planning.layout import Layout, View
+
+Scalar = int | float
+
+
+class PlanError(TileError):
+    """A plan record that the operator, the shapes or the machine do not allow."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Storage for one tensor on the tiles: a layout, an element type and the category it is accounted under."""
+
+    layout: Layout
+    dtype: str
+    category: str = "staging"  # activations | staging | partials | parameters
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the largest shard."""
+        return self.layout.shard_bytes(itemsize(self.dtype))
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor that is stored: a buffer seen through a view. `view.shape` is the tensor's shape."""
+
+    buffer: Buffer
+    view: View
+    name: str = ""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.view.shape
+
+    @property
+    def dtype(self) -> str:
+        return self.buffer.dtype
+
+    @property
+    def layout(self) -> Layout:
+        return self.buffer.layout
+
+
+@dataclass(frozen=True)
+class Move:
+    """One tensor region from one buffer to another; both views have the same logical shape."""
+
+    src: str
+    src_view: View
+    dst: str
+    dst_view: View
+
+
+@dataclass(frozen=True)
+class ExchangeStage:
+    """Moves that share one exchange phase (one barrier)."""
+
+    moves: tuple[Move, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class KernelOperand:
+    """A buffer as a kernel sees it: the storage axis behind each axis of the kernel's operand (-1: broadcast).
+
+    `flat` operands are addressed as the words of the shard (used by `fill`).
+    """
+
+    buffer: str
+    axes: tuple[int, ...]
+    flat: bool = False
+
+
+@dataclass(frozen=True)
+class ComputeStage:
+    """One kernel call on every tile that owns a part of its operands.
+
+    `axes` names the kernel axes, in order; the extent of each on a tile is the local extent of the first operand (outputs
+    first) that has a storage axis there, or 1.
+    """
+
+    kernel: str
+    axes: tuple[str, ...]
+    ins: tuple[KernelOperand, ...]
+    outs: tuple[KernelOperand, ...]
+    operand_axes: tuple[tuple[str, ...], ...]  # kernel axes of each operand, ins then outs
+    scalars: tuple[tuple[str, Scalar], ...]
+    reason: str
+
+
+Stage = ExchangeStage | ComputeStage
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Cycles of a plan by kind, summed over its stages (each the slowest tile)."""
+
+    compute: int = 0
+    exchange: int = 0
+    copy: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.compute + self.exchange + self.copy
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.compute + other.compute, self.exchange + other.exchange, self.copy + other.copy)
+
+
+COPY_KERNELS = ("copy", "widen", "narrow", "fill")
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The expansion of one operator under one plan record."""
+
+    operands: tuple[Value, ...]
+    buffers: Mapping[str, Buffer]
+    stages: tuple[Stage, ...]
+    results: tuple[tuple[str, View], ...]  # buffer name and view of each result
+    views: Mapping[str, View] = field(default_factory=dict)  # views of operands that results alias
+
+    def buffer(self, name: str) -> Buffer:
+        if name.startswith("in") and name[2:].isdigit():
+            return self.operands[int(name[2:])].buffer
+        return self.buffers[name]
+
+    def cost(self, machine: Machine) -> Cost:
+        """Cycles of the stages: kernels by the registry, exchanges by the bound over tiles."""
+        total = Cost()
+        for stage in self.stages:
+            if isinstance(stage, ExchangeStage):
+                total += Cost(exchange=exchange_cycles(self, stage, machine))
+            else:
+                cycles = int(compute_cycles(self, stage, machine).max(initial=0))
+                total += Cost(copy=cycles) if stage.kernel in COPY_KERNELS else Cost(compute=cycles)
+        return total
+
+    def peak_bytes(self) -> int:
+        """Bytes of the buffers that the plan adds, were all of them live at once (largest shard of each)."""
+        return sum(buffer.bytes for buffer in self.buffers.values())
+
+
+@lru_cache(maxsize=32)
+def cached_transfers(src: Layout, src_view: View, dst: Layout, dst_view: View, size: int) -> Transfers:
+    """`transfers`, remembered: cost, scheduling and encoding ask for the same spans."""
+    return transfers(src, src_view, dst, dst_view, size)
+
+
+def stage_transfers(stages: Stages, move: Move) -> Transfers:
+    """The spans of one move."""
+    src, dst = stages.buffer(move.src), stages.buffer(move.dst)
+    return cached_transfers(src.layout, move.src_view, dst.layout, move.dst_view, itemsize(src.dtype))
+
+
+def exchange_cycles(stages: Stages, stage: ExchangeStage, machine: Machine) -> int:
+    """Bound of an exchange phase: the busiest tile's items received, items sent or controls, plus the phase overhead.
+
+    A send is counted once for all its receivers (multicast is free at the sender).
+    """
+    rx = np.zeros(machine.tiles, np.int64)  # (tiles,) items
+    tx = np.zeros(machine.tiles, np.int64)
+    controls = np.zeros(machine.tiles, np.int64)
+    for move in stage.moves:
+        t = stage_transfers(stages, move)
+        words = t.nbytes // 4
+        rx += np.bincount(t.dst_tile, words, machine.tiles).astype(np.int64)
+        controls += np.bincount(t.dst_tile, minlength=machine.tiles)
+        key = (t.src_tile << 40) | (t.src_byte << 16) | np.minimum(t.nbytes, 0xFFFF)
+        _, first = np.unique(key, return_index=True)
+        tx += np.bincount(t.src_tile[first], words[first], machine.tiles).astype(np.int64)
+    busiest = int(np.maximum(np.maximum(rx, tx), controls).max(initial=0))
+    return busiest + machine.phase_overhead if busiest else 0
+
+
+def kernel_extents(stages: Stages, stage: ComputeStage, tiles: int) -> np.ndarray:
+    """Extents of the kernel axes on every tile, int64 (tiles, axes); 0 on tiles that take no part."""
+    if any(op.flat for op in stage.outs):
+        return flat_extents(stages.buffer(stage.outs[0].buffer), tiles)
+    n = len(stage.ins)
+    operands = [
+        (stages.buffer(op.buffer).layout, dict(zip(names, op.axes, strict=True)))
+        for op, names in zip((*stage.ins, *stage.outs), stage.operand_axes, strict=True)
+    ]
+    return call_extents(stage.axes, operands[:n], operands[n:], tiles)
+
+
+def flat_extents(buffer: Buffer, tiles: int) -> np.ndarray:
+    """Words of a buffer's shard on every tile that owns one, int64 (tiles, 1)."""
+    return (buffer.layout.owners(tiles).astype(np.int64) * -(-buffer.bytes // 4))[:, None]
+
+
+def call_extents(
+    axes: Sequence[str],
+    ins: Sequence[tuple[Layout, Mapping[str, int]]],
+    outs: Sequence[tuple[Layout, Mapping[str, int]]],
+    tiles: int,
+) -> np.ndarray:
+    """Extents of a kernel's axes on every tile, int64 (tiles, axes): the local extent of the first operand (outputs first) that has a
+    storage axis there, 1 for an axis that none has; all 0 on tiles that do not own a part of every operand."""
+    operands = [*outs, *ins]
+    active = np.ones(tiles, bool)
+    for layout, _ in operands:
+        active &= layout.owners(tiles)
+    extents = np.ones((tiles, len(axes)), np.int64)
+    for i, axis in enumerate(axes):
+        for layout, where in operands:
+            if where.get(axis, -1) >= 0:
+                extents[:, i] = layout.local_extents(where[axis], tiles)
+                break
+    return np.where(active[:, None], extents, 0)
+
+
+def compute_cycles(stages: Stages, stage: ComputeStage, machine: Machine) -> np.ndarray:
+    """Cycles of a kernel call on each tile, int64 (tiles,)."""
+    entry: Kernel = kernel(stage.kernel)
+    extents = kernel_extents(stages, stage, machine.tiles)
+    dtypes = tuple(stages.buffer(op.buffer).dtype for op in (*stage.ins, *stage.outs))
+    return entry.cycles(extents, dtypes, dict(stage.scalars))
