@@ -24,6 +24,10 @@ def show(shape: Sequence[int]) -> str:
     return "x".join(str(extent) for extent in shape) if shape else "scalar"
 
 
+def _show_leading(shape: Shape) -> str:
+    return show(shape[:-2]) if len(shape) > 2 else "none"
+
+
 def _plural(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
@@ -57,7 +61,8 @@ def matmul(lhs: Shape, rhs: Shape, transpose_a: bool = False, transpose_b: bool 
         raise ShapeError(f"matmul needs operands of rank 2 or more, found {show(lhs)} and {show(rhs)}")
     if lhs[:-2] != rhs[:-2]:
         raise ShapeError(
-            f"matmul needs equal leading (batch) dimensions, found {show(lhs[:-2])} and {show(rhs[:-2])}"
+            "matmul needs equal leading (batch) dimensions, "
+            f"found {_show_leading(lhs)} and {_show_leading(rhs)}"
         )
     m, k = (lhs[-1], lhs[-2]) if transpose_a else (lhs[-2], lhs[-1])
     k_right, n = (rhs[-1], rhs[-2]) if transpose_b else (rhs[-2], rhs[-1])
@@ -101,7 +106,7 @@ def attention(query: Shape, key: Shape, value: Shape) -> Shape:
     if not query[:-2] == key[:-2] == value[:-2]:
         raise ShapeError(
             "attention needs equal leading (batch, head) dimensions, found "
-            f"{show(query[:-2])}, {show(key[:-2])} and {show(value[:-2])}"
+            f"{_show_leading(query)}, {_show_leading(key)} and {_show_leading(value)}"
         )
     if query[-1] != key[-1]:
         raise ShapeError(f"query and key differ in their last axis: {query[-1]} and {key[-1]}")

@@ -135,7 +135,7 @@ class NamesItsValues(IsolatedFromAbove):
                     for operand in user.operands:
                         if operand.owner is op or not op.is_ancestor(operand.owner):
                             yield user, operand
-                    if not user.has_trait(IsolatedFromAbove):
+                    if not user.has_trait(IsolatedFromAbove, value_if_unregistered=False):
                         yield from self._captures(op, user.regions)
 
 

@@ -2,9 +2,9 @@
 """
 Small programs made from public bug reports of other tensor compilers, with inputs and expected results.
 
-A record of `tests/data/issue_cases.jsonl` holds the values; the program beside this file, named after the record, holds
-the same computation in `tile_tensor`. `name.fused.mlir` is a second program for the same record, written with the
-named operation (softmax, layer_norm) in place of its parts.
+A record of `tests/data/issue_cases.jsonl` holds the values; the program beside this file, named after the
+record, holds the same computation in `tile_tensor`. `name.fused.mlir` is a second program for the same record,
+written with the named operation (softmax, layer_norm) in place of its parts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NOT_TRANSCRIBED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Check:
-    """What one output must be: `eq` by value, `almost_eq` within an absolute tolerance, `close` within ULPs."""
+    """What one output must be: `eq` by value, `almost_eq` within a difference, `close` within ULPs."""
 
     kind: str
     output: str
@@ -57,14 +57,14 @@ class Check:
             return None
         first = tuple(int(i) for i in np.argwhere(~good)[0]) if good.ndim else ()
         return (
-            f"{self.output}: {np.count_nonzero(~good)} of {good.size} elements differ ({self.kind}, tolerance "
-            f"{self.tolerance}); at {list(first)} found {got[first]}, expected {wanted[first]}"
+            f"{self.output}: {np.count_nonzero(~good)} of {good.size} elements differ "
+            f"({self.kind}, tolerance {self.tolerance}); at {list(first)} found {got[first]}, expected {wanted[first]}"
         )
 
 
 @dataclass(frozen=True)
 class Case:
-    """One program with its values. `poison` is what to fill padding and unused memory with, if the report says."""
+    """One program with its values; `poison` is what padding and unused memory may hold, if the report says."""
 
     name: str
     record: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference semantics on programs made from public bug reports, whose expected values it did not compute."""
+"""The reference semantics on programs made from public bug reports, whose values it did not compute."""
 
 import sys
 from importlib.util import module_from_spec, spec_from_file_location

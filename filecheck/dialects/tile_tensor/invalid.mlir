@@ -1,0 +1,199 @@
+// RUN: tile-opt %s --split-input-file --verify-diagnostics | filecheck %s
+
+// CHECK: cannot broadcast 4x8 with 6x8: extents 4 and 6 differ on axis -2
+func.func @main(%x: tensor<4x8xf32>, %y: tensor<6x8xf32>) {
+  %0 = tile_tensor.add %x, %y : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: expects a result of shape 4x8, found 8x4
+func.func @main(%x: tensor<4x8xf32>) {
+  %0 = tile_tensor.exp %x : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: works on floats, found i32
+func.func @main(%x: tensor<4xi32>) {
+  %0 = tile_tensor.exp %x : (tensor<4xi32>) -> tensor<4xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: needs floats or integers of one type, found i32 and f32 with result f32
+func.func @main(%x: tensor<4xi32>, %y: tensor<4xf32>) {
+  %0 = tile_tensor.add %x, %y : (tensor<4xi32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: elements must be f8, f16, bf16, f32, i8 or i32, found f64
+func.func @main(%x: tensor<4xf64>) {
+  %0 = tile_tensor.neg %x : (tensor<4xf64>) -> tensor<4xf64>
+  func.return
+}
+
+// -----
+
+// CHECK: needs static shapes, found tensor<?xf32>
+func.func @main(%x: tensor<?xf32>) {
+  %0 = tile_tensor.neg %x : (tensor<?xf32>) -> tensor<?xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: matmul contracts 8 (of 4x8) with 4 (of 4x8)
+func.func @main(%x: tensor<4x8xf16>, %y: tensor<4x8xf16>) {
+  %0 = tile_tensor.matmul %x, %y : (tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: matmul needs equal leading (batch) dimensions, found 2 and none
+func.func @main(%x: tensor<2x4x8xf16>, %y: tensor<8x4xf16>) {
+  %0 = tile_tensor.matmul %x, %y : (tensor<2x4x8xf16>, tensor<8x4xf16>) -> tensor<2x4x4xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: operands must have one element type, or two 8-bit float types, found f16 and f32; use tile_tensor.cast
+func.func @main(%x: tensor<4x8xf16>, %y: tensor<8x4xf32>) {
+  %0 = tile_tensor.matmul %x, %y : (tensor<4x8xf16>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: accumulates in f16 or f32, found bf16
+func.func @main(%x: tensor<4x8xf16>, %y: tensor<8x4xf16>) {
+  %0 = tile_tensor.matmul %x, %y accumulate bf16 : (tensor<4x8xf16>, tensor<8x4xf16>) -> tensor<4x4xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: integer matmul is i8 by i8 to i32, found i8 to i8
+func.func @main(%x: tensor<4x8xi8>, %y: tensor<8x4xi8>) {
+  %0 = tile_tensor.matmul %x, %y : (tensor<4x8xi8>, tensor<8x4xi8>) -> tensor<4x4xi8>
+  func.return
+}
+
+// -----
+
+// CHECK: reduced axis 2 is out of range for rank 2
+func.func @main(%x: tensor<4x8xf16>) {
+  %0 = tile_tensor.reduce sum %x axes [2] : (tensor<4x8xf16>) -> tensor<4xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: the mean of integers is not an integer; cast first
+func.func @main(%x: tensor<4x8xi32>) {
+  %0 = tile_tensor.reduce mean %x axes [1] : (tensor<4x8xi32>) -> tensor<4xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: gamma must have shape 8, the last axis of 4x8, found 4
+func.func @main(%x: tensor<4x8xf16>, %g: tensor<4xf16>) {
+  %0 = tile_tensor.rms_norm %x, %g epsilon 1.0e-6 : (tensor<4x8xf16>, tensor<4xf16>) -> tensor<4x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: query and key differ in their last axis: 8 and 4
+func.func @main(%q: tensor<2x5x8xf16>, %k: tensor<2x5x4xf16>) {
+  %0 = tile_tensor.attention %q, %k, %q : (tensor<2x5x8xf16>, tensor<2x5x4xf16>, tensor<2x5x8xf16>) -> tensor<2x5x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: [0, 0] is not a permutation of the axes of 4x8 (rank 2)
+func.func @main(%x: tensor<4x8xf16>) {
+  %0 = tile_tensor.transpose %x permutation [0, 0] : (tensor<4x8xf16>) -> tensor<8x4xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: reshape of 4x8 (32 elements) to 4x9 (36 elements)
+func.func @main(%x: tensor<4x8xf16>) {
+  %0 = tile_tensor.reshape %x : (tensor<4x8xf16>) -> tensor<4x9xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: moves elements unchanged: f16 in, f32 out
+func.func @main(%x: tensor<4x8xf16>) {
+  %0 = tile_tensor.reshape %x : (tensor<4x8xf16>) -> tensor<8x4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: slice takes [1, 5) of axis 0, which has extent 4
+func.func @main(%x: tensor<4x8xf16>) {
+  %0 = tile_tensor.slice %x offsets [1, 2] sizes [4, 3] : (tensor<4x8xf16>) -> tensor<4x3xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: concat along axis 1: operand 1 is 3x8, which does not match 4x8
+func.func @main(%x: tensor<4x8xf16>, %y: tensor<3x8xf16>) {
+  %0 = tile_tensor.concat %x, %y axis 1 : (tensor<4x8xf16>, tensor<3x8xf16>) -> tensor<4x16xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: pad by -1 on axis 1: use slice to remove elements
+func.func @main(%x: tensor<4x8xf16>) {
+  %0 = tile_tensor.pad %x low [0, -1] high [2, 0] : (tensor<4x8xf16>) -> tensor<6x7xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: axis 1 of 4x8 has extent 8, which cannot be broadcast to axis 1 of 4x16
+func.func @main(%x: tensor<4x8xf16>) {
+  %0 = tile_tensor.broadcast %x dimensions [0, 1] : (tensor<4x8xf16>) -> tensor<4x16xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: indices must be i32, found f32
+func.func @main(%x: tensor<4x8xf16>, %i: tensor<3xf32>) {
+  %0 = tile_tensor.gather %x, %i : (tensor<4x8xf16>, tensor<3xf32>) -> tensor<3x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: scale is a power of two between 2^-64 and 2^64, found 2^99
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.cast %x scale 99 : (tensor<4xf16>) -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: `plan` must be a dictionary, found 3 : i32
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.neg %x {plan = 3 : i32} : (tensor<4xf16>) -> tensor<4xf16>
+  func.return
+}
