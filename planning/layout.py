@@ -539,8 +539,8 @@ class Layout:
         if same is not None or self.chunk is not None:
             return same
         owner = [{a for _, a, _ in digits} for digits in view.digits]
-        if sum(map(len, owner)) != len(set().union(*owner)):
-            return None  # two logical axes share a storage axis: their places are not found one by one
+        if not all(self._adds_up(view, a) for a in range(len(self.axes))):
+            return None  # the places of two logical axes are not found one by one
         if any(self.sum_tables(a)[1][start] for a, start in enumerate(view.offsets)):
             return None  # a shard starts at offset 0
         base = self.base + sum(int(self.sum_tables(a)[0][start]) for a, start in enumerate(view.offsets))
@@ -560,7 +560,8 @@ class Layout:
             if axis is not None and view.offsets[whole[0]] == 0:
                 # A prefix of one storage axis: the same steps, also where they are ragged in the middle.
                 strides = [stride for _, stride in self.strides(whole[0])]
-                found.append((replace(axis, extent=n), strides))
+                kept = tuple(split for split in axis.splits if split.block < n)
+                found.append((replace(axis, extent=n, splits=kept), strides))
                 continue
             steps = _steps(tile - tile[0], place - place[0])
             if steps is None:
@@ -571,7 +572,8 @@ class Layout:
         # Digits that never count may have any stride: they go in front.
         order = sorted(digits, key=lambda d: (counts[d] != 1, -found[d[0]][1][d[1]], d))
         axes = tuple(axis for axis, _ in found)
-        out = replace(self, axes=axes, order=tuple(order), base=base % self.tiles if self.tiles else base)
+        base = base % self.tiles if self.tiles else base
+        out = replace(self, axes=axes, order=tuple(order), base=base)
         for i, n in enumerate(view.shape):
             zero = [np.zeros(1, np.int64)] * view.rank
             index_arrays = (*zero[:i], np.arange(n), *zero[i + 1 :])
@@ -579,6 +581,28 @@ class Layout:
             if not all(np.array_equal(m, t) for m, t in zip(mine, its, strict=True)):
                 return None
         return out
+
+    def _adds_up(self, view: View, axis: int) -> bool:
+        """Whether the logical axes that share a storage axis contribute to its tables as a sum."""
+        start = view.offsets[axis]
+        joint = np.full((), start, np.int64)
+        singles: list[np.ndarray] = []
+        for i, digits in enumerate(view.digits):
+            if all(a != axis for _, a, _ in digits):
+                continue
+            zero = [np.zeros(1, np.int64)] * view.rank
+            index_arrays = (*zero[:i], np.arange(view.shape[i]), *zero[i + 1 :])
+            singles.append(view.storage(*index_arrays)[axis])
+            joint = np.add.outer(joint, singles[-1] - start)
+        if len(singles) < 2:
+            return True
+        for table in self.sum_tables(axis):
+            summed = np.full((), table[start], np.int64)
+            for single in singles:
+                summed = np.add.outer(summed, table[single] - table[start])
+            if not np.array_equal(summed, table[joint]):
+                return False
+        return True
 
     def _reordered(self, view: View) -> Layout | None:
         """`through` for a new order of whole axes: all a panel sequence survives, exact for grids."""
