@@ -103,7 +103,7 @@ def _reduce_partials(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
     parts = [ins[0][:, p] for p in range(ins[0].shape[1])]
-    out = numerics.reduce_partials(parts, outs[0], bool(scalars.get("saturate", 0)))
+    out = numerics.reduce_partials(parts, outs[0], bool(scalars.get("saturate", 1)))
     return [_full(out, (out.shape[0], *extents[1:]))]
 
 
@@ -136,6 +136,57 @@ def _layer_norm(
     return [numerics.layer_norm_rows(x, _row_vector(gamma), _row_vector(beta), epsilon, outs[0])]
 
 
+def _add_layer_norm(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    x, residual, gamma, beta = ins
+    total = numerics.pointwise("add", x, residual, dtype=outs[0])
+    return [total, *_layer_norm([total, gamma, beta], outs[1:], scalars, extents)]
+
+
+def _norm_statistics(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    x = _full(ins[0], (ins[0].shape[0], *extents))
+    return [
+        numerics.cast_array(out, kind) for out, kind in zip(numerics.norm_statistics(x), outs, strict=True)
+    ]
+
+
+def _norm_merge(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    means, variances = (np.moveaxis(x, 1, 0) for x in ins)  # (p, T, r)
+    merged = numerics.norm_merge(means, variances, int(scalars["count"]))
+    return [numerics.cast_array(out, kind) for out, kind in zip(merged, outs, strict=True)]
+
+
+def _norm_apply(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    x, mean, variance, gamma, beta = ins
+    x = _full(x, (_tiles(ins), *extents))
+    epsilon = float(scalars["epsilon"])
+    return [numerics.norm_apply(x, mean, variance, _row_vector(gamma), _row_vector(beta), epsilon, outs[0])]
+
+
+def _bias_gelu(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    x = _full(ins[0], (_tiles(ins), *extents))
+    saturate = bool(scalars.get("saturate", 1))
+    return [numerics.bias_gelu_rows(x, _row_vector(ins[1]), outs[0], saturate)]
+
+
+def _reduce_partials_bias_gelu(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    parts = [ins[0][:, p] for p in range(ins[0].shape[1])]
+    saturate = bool(scalars.get("saturate", 1))
+    out = numerics.reduce_partials(parts, outs[0], saturate, _row_vector(ins[1]), "gelu_tanh")
+    return [_full(out, (out.shape[0], *extents[1:]))]
+
+
 def _rms_norm(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
@@ -157,7 +208,8 @@ def _softmax_exp(
     scores, maximum = ins
     scores = _full(scores, (_tiles(ins), *extents))
     maximum = _full(maximum, scores.shape[:-1])
-    return list(numerics.softmax_exp(scores, maximum, float(scalars.get("scale", 1.0)), outs[0], outs[1]))
+    scale, saturate = float(scalars.get("scale", 1.0)), bool(scalars.get("saturate", 1))
+    return list(numerics.softmax_exp(scores, maximum, scale, outs[0], outs[1], saturate))
 
 
 SEMANTICS: dict[str, Semantics] = {
@@ -176,7 +228,13 @@ SEMANTICS: dict[str, Semantics] = {
     "reduce_partials": _reduce_partials,
     **{f"reduce.{kind}": _reduce(kind) for kind in ("sum", "max", "min", "prod")},
     "layer_norm": _layer_norm,
+    "add_layer_norm": _add_layer_norm,
     "rms_norm": _rms_norm,
+    "norm.statistics": _norm_statistics,
+    "norm.merge": _norm_merge,
+    "norm.apply": _norm_apply,
+    "bias_gelu": _bias_gelu,
+    "reduce_partials.bias_gelu": _reduce_partials_bias_gelu,
     "softmax": _softmax,
     "softmax.exp": _softmax_exp,
 }

@@ -24,11 +24,15 @@ __all__ = [
     "UNARY",
     "Array",
     "amp",
+    "bias_gelu_rows",
     "cast_array",
     "decode",
     "gemm",
     "gemm_logical",
     "layer_norm_rows",
+    "norm_apply",
+    "norm_merge",
+    "norm_statistics",
     "ocp_as_fnuz",
     "pointwise",
     "reduce_partials",
@@ -113,11 +117,18 @@ def reduce_rows(kind: str, x: Array, dtype: str) -> Array:
     return round_to(round_to(out, "f32"), dtype)
 
 
-def reduce_partials(parts: Array | Sequence[Array], dtype: str, saturate: bool = False) -> Array:
+def reduce_partials(
+    parts: Array | Sequence[Array],
+    dtype: str,
+    saturate: bool = False,
+    bias: Array | None = None,
+    function: str | None = None,
+) -> Array:
     """
     parts (p, ...) or a sequence of arrays -> (...): f32 running sum, ascending, rounded once to `dtype`.
 
-    Integer partials are summed exactly (i32, wrapping).
+    A bias is one more term of the sum; a unary `function` (of `pointwise`) acts on the f32 sum before the
+    rounding. Integer partials are summed exactly, wrapping.
     """
     first = parts[0]
     if dtypes.is_integer(dtypes.name_of(first.dtype)):
@@ -127,12 +138,16 @@ def reduce_partials(parts: Array | Sequence[Array], dtype: str, saturate: bool =
         return total.astype(dtypes.numpy_dtype(dtype)) if dtypes.is_integer(dtype) else round_to(total, dtype)
     with np.errstate(all="ignore"):
         running = decode(first).astype(np.float32)
-        for part in parts[1:]:
-            running += decode(part).astype(np.float32)
+        for part in (*parts[1:], *(() if bias is None else (bias,))):
+            running = running + decode(part).astype(np.float32)
+        if function is not None:
+            return round_to(special.UNARY_F64[function](running.astype(np.float64)), dtype, saturate)
     return round_to(running, dtype, saturate)
 
 
-# ---------------------------------------------------------------------------------------------- row functions
+def bias_gelu_rows(x: Array, bias: Array, dtype: str, saturate: bool = False) -> Array:
+    """GELU (tanh form) of f32(x + bias), rounded once; x (..., c), bias broadcasts."""
+    return reduce_partials((x,), dtype, saturate, bias, "gelu_tanh")
 
 
 def _f32(x: Array) -> Array:
@@ -140,31 +155,66 @@ def _f32(x: Array) -> Array:
     return round_to(x, "f32").astype(np.float64)
 
 
-def layer_norm_rows(x: Array, gamma: Array, beta: Array, epsilon: float, dtype: str) -> Array:
+def norm_statistics(x: Array) -> tuple[Array, Array]:
     """
-    x (..., c) typed, gamma and beta (..., c) broadcast -> (..., c) of `dtype`.
+    x (..., c) typed -> mean (...) and variance (...), f32.
 
-    mean = f32(sum / c); variance = f32(sum of (x - mean)^2 / c); 1/sqrt(variance + f32(epsilon)) in f32;
-    the rest in f64, rounded once.
+    mean = f32(sum / c); variance = f32(sum of (x - mean)^2 / c), with that mean.
     """
     with np.errstate(all="ignore"):
         wide = decode(x)
         count = wide.shape[-1]
-        mean = _f32(tree_sum(wide) / count)[..., None]
-        centred = wide - mean
-        variance = _f32(tree_sum(centred * centred) / count)
-        inverse = _f32(1.0 / np.sqrt(variance + float(np.float32(epsilon))))[..., None]
-        centred *= inverse
-        return round_to(centred * decode(gamma) + decode(beta), dtype)
+        mean = round_to(tree_sum(wide) / count, "f32")
+        centred = wide - decode(mean)[..., None]
+        return mean, round_to(tree_sum(centred * centred) / count, "f32")
+
+
+def norm_merge(means: Array, variances: Array, count: int) -> tuple[Array, Array]:
+    """
+    Statistics (p, ...) of the parts of a row of `count` columns -> those of the row, f32.
+
+    The parts are ceil blocks: all of ceil(count / p) columns but the last ones. f64, one rounding each.
+    """
+    parts = means.shape[0]
+    block = -(-count // max(parts, 1))
+    widths = np.clip(count - block * np.arange(parts), 0, block).reshape(-1, *[1] * (means.ndim - 1))
+    with np.errstate(all="ignore"):
+        mean_parts = np.where(widths > 0, decode(means), 0.0)
+        mean = tree_sum(np.moveaxis(mean_parts * widths, 0, -1)) / count
+        spread = mean_parts - mean
+        square = np.where(widths > 0, (decode(variances) + spread * spread) * widths, 0.0)
+        variance = tree_sum(np.moveaxis(square, 0, -1)) / count
+    return round_to(mean, "f32"), round_to(variance, "f32")
+
+
+def _inverse_root(x: Array, epsilon: float) -> Array:
+    """f32(1 / sqrt(x + f32(epsilon))) as f64."""
+    return _f32(1.0 / np.sqrt(decode(x) + float(np.float32(epsilon))))
+
+
+def norm_apply(
+    x: Array, mean: Array, variance: Array, gamma: Array, beta: Array, epsilon: float, dtype: str
+) -> Array:
+    """x (..., c), mean (...): (x - mean) * f32(1 / sqrt(variance + epsilon)) * gamma + beta, rounded once."""
+    with np.errstate(all="ignore"):
+        out = decode(x) - decode(mean)[..., None]
+        out *= _inverse_root(variance, epsilon)[..., None]
+        return round_to(out * decode(gamma) + decode(beta), dtype)
+
+
+def layer_norm_rows(x: Array, gamma: Array, beta: Array, epsilon: float, dtype: str) -> Array:
+    """x (..., c) typed, gamma and beta broadcast -> (..., c): norm_apply with the row's own statistics."""
+    mean, variance = norm_statistics(x)
+    return norm_apply(x, mean, variance, gamma, beta, epsilon, dtype)
 
 
 def rms_norm_rows(x: Array, gamma: Array, epsilon: float, dtype: str) -> Array:
     """x (..., c) typed, gamma (..., c) broadcast -> (..., c) of `dtype`; statistics in f32."""
     with np.errstate(all="ignore"):
         wide = decode(x)
-        square = _f32(tree_sum(wide * wide) / wide.shape[-1])
-        inverse = _f32(1.0 / np.sqrt(square + float(np.float32(epsilon))))[..., None]
-        return round_to(wide * inverse * decode(gamma), dtype)
+        square = round_to(tree_sum(wide * wide) / wide.shape[-1], "f32")
+        wide *= _inverse_root(square, epsilon)[..., None]
+        return round_to(wide * decode(gamma), dtype)
 
 
 def _exponentials(x: Array, maximum: Array, scale: float) -> Array:
@@ -174,7 +224,12 @@ def _exponentials(x: Array, maximum: Array, scale: float) -> Array:
 
 
 def softmax_exp(
-    scores: Array, maximum: Array, scale: float, dtype: str, sum_dtype: str = "f32"
+    scores: Array,
+    maximum: Array,
+    scale: float,
+    dtype: str,
+    sum_dtype: str = "f32",
+    saturate: bool = True,
 ) -> tuple[Array, Array]:
     """
     scores (..., n), maximum (...) -> p = exp(scale * (s - max)) rounded to `dtype`, and the sum of those p.
@@ -182,7 +237,7 @@ def softmax_exp(
     The sum is taken in f64 and rounded once to `sum_dtype`. A row with maximum -inf gives p = 0 and sum = 0.
     """
     with np.errstate(all="ignore"):
-        p = round_to(_exponentials(decode(scores), decode(maximum), scale), dtype)
+        p = round_to(_exponentials(decode(scores), decode(maximum), scale), dtype, saturate)
         return p, round_to(tree_sum(decode(p)), sum_dtype)
 
 

@@ -54,14 +54,14 @@ def decode(x: Array, scale: int = 0) -> Array:
             values = np.ldexp(values, scale)
         codes = np.ascontiguousarray(x).view(np.uint8)
         return np.take(values, codes, mode="clip")
-    if name == "bf16":
-        wide = np.ascontiguousarray(x).view(np.uint16).astype(np.uint32)
-        wide <<= 16
-        out = wide.view(np.float32).astype(np.float64)
-    else:
-        out = np.ascontiguousarray(x).astype(np.float64)
-    if scale:
-        with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # signalling NaNs, and scales out of range
+        if name == "bf16":
+            wide = np.ascontiguousarray(x).view(np.uint16).astype(np.uint32)
+            wide <<= np.uint32(16)
+            out = wide.view(np.float32).astype(np.float64)
+        else:
+            out = np.ascontiguousarray(x).astype(np.float64)
+        if scale:
             out *= 2.0**scale
     return out
 
