@@ -17,7 +17,7 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
-from lark import Lark, LarkError, Token, Tree
+from lark import Lark, LarkError, Token, Tree, UnexpectedToken
 
 from tilewright.diagnostics import TileError
 
@@ -44,11 +44,20 @@ def parse_tree(text: str, start: str) -> Tree[Token]:
         return _grammar().parse(text, start=start)
     except LarkError as error:
         column = getattr(error, "column", None)
-        at = f" at column {column}" if isinstance(column, int) and column > 0 else ""
+        ended = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+        at = (
+            ""
+            if not isinstance(column, int)
+            else " (it stops too early)"
+            if ended
+            else f" at column {column}"
+        )
+        example = (
+            "[16b*72, 729a, 72b]" if start == "view" else "[729/146@48, 1152/288@240|32] b0.a.b1 +3 %1472"
+        )
         raise LayoutError(
             f"{text!r} is not a {start}{at}",
-            hint="a layout reads like '[729/146@48, 1152/288@240|32] b0.a.b1 +3 %1472', "
-            "a view like '[16b*72, 729a, 72b]'",
+            hint=f"a {start} reads like '{example}'",
         ) from None
 
 
