@@ -48,7 +48,7 @@ from tilewright.sim.relocate import Relocation
 
 Category = Literal["compute", "exchange", "copy", "sync"]
 COPY_KERNELS = ("copy", "widen", "narrow", "fill")
-SUB_WORD_KERNELS = ("copy",)
+SUB_WORD_KERNELS = ("copy", "narrow", "softmax.exp")
 """
 Kernels that read, modify and write words that they fill in part (and pay for it); all others store whole
 words.

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tile-run PROGRAM`: compile unless compiled, load, run on the machine model, read back, check, report.
+
+PROGRAM is a program folder or a module (tile_tensor, or tile_asm that was compiled before). Exit status 0 when everything passed, 1
+when the input is wrong, does not fit, or a check failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tilewright.diagnostics import TileError
+from tilewright.tools.driver.main import load_module, make_context, run_tool
+
+if TYPE_CHECKING:
+    import numpy as np
+    from xdsl.dialects.builtin import ModuleOp
+
+    from tilewright.backends.program import Program
+    from tilewright.frontends.program_folder import ProgramFolder
+    from tilewright.machine import Machine
+    from tilewright.sim.executor import RunResult
+    from tilewright.tools.result_schema import Result
+
+
+class RunError(TileError):
+    """A program that cannot be run as asked."""
+
+
+@dataclass
+class Clock:
+    """Seconds by phase, and the peak of this process's memory."""
+
+    phases: dict[str, float] = field(default_factory=dict[str, float])
+
+    def measure(self, name: str, since: float) -> None:
+        self.phases[name] = self.phases.get(name, 0.0) + time.perf_counter() - since
+
+    @staticmethod
+    def peak_rss() -> int:
+        """Bytes (Linux reports KiB)."""
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("tile-run", description=__doc__, allow_abbrev=False)
+    parser.add_argument("program", type=Path, help="program folder, or a module in tile_tensor or tile_asm")
+    parser.add_argument("--machine", help="name of a machine or path of a machine file")
+    parser.add_argument("--plan", type=Path, help="plan file that forces plan records")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")
+    parser.add_argument("--parameters", type=Path, help="values of the parameters (.safetensors)")
+    parser.add_argument("--inputs", type=Path, help="values of the inputs (.safetensors)")
+    parser.add_argument("--expected", type=Path, help="expected outputs (.safetensors)")
+    parser.add_argument("--runs", type=int, metavar="N", help="run N times with one parameter load")
+    parser.add_argument("--poison", type=float, metavar="V", help="fill unwritten memory with V before running")
+    parser.add_argument("--compare", choices=("each",), help="each: compare every value with the bit-exact oracle")
+    parser.add_argument("--artifacts", type=Path, metavar="DIR", help="write the compiled module, outputs and placement to DIR")
+    return parser
+
+
+def compile_module(module: ModuleOp, context: Any, machine: str | None, plan: Path | None, clock: Clock) -> Program:
+    """Run the passes of a compilation, timing each; returns the machine program."""
+    from xdsl.dialects.builtin import StringAttr
+
+    from tilewright.dialects.tile_asm import module_to_program
+    from tilewright.passes.tensor_ir import MACHINE
+    from tilewright.passes.tile_compile import stages
+
+    if any(op.name.startswith("tile_asm.") for op in module.body.block.ops):
+        return module_to_program(module)
+    written = module.attributes.get(MACHINE)
+    if machine is not None and isinstance(written, StringAttr) and written.data != machine:
+        raise RunError(f"--machine {machine} contradicts the program's tile.machine = {written.data!r}")
+    if machine is not None:
+        module.attributes[MACHINE] = StringAttr(machine)
+    for stage in stages(None, None if plan is None else os.fspath(plan)):
+        start = time.perf_counter()
+        stage.apply(context, module)
+        module.verify()
+        clock.measure(stage.name, start)
+    return module_to_program(module)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what the command line says; returns the exit status."""
+    import numpy as np
+
+    from tilewright.backends.image import to_image
+    from tilewright.frontends.program_folder import ProgramFolder, require, runs_in, select_run
+    from tilewright.machine import load
+    from tilewright.sim.executor import Executor
+
+    options = _parser().parse_args(arguments)
+    clock = Clock()
+    start = time.perf_counter()
+    folder = ProgramFolder.read(
+        options.program, parameters=options.parameters, inputs=options.inputs, expected=options.expected
+    )
+    context = make_context()
+    assert folder.program_path is not None
+    module = load_module(folder.program_path, context)
+    clock.measure("read", start)
+    compile_start = time.perf_counter()
+    planned = None
+    if options.compare == "each":
+        planned = _planned_copy(module, context, options)
+    program = compile_module(module, context, options.machine, options.plan, clock)
+    machine = load(program.machine)
+    start = time.perf_counter()
+    image = to_image(program)
+    clock.measure("image", start)
+    compile_seconds = time.perf_counter() - compile_start
+    compile_rss = clock.peak_rss()
+    if options.artifacts is not None:
+        _write_artifacts(options.artifacts, module, program)
+
+    names = [name for b in program.bindings if b.kind == "parameter" for name in b.tensors]
+    require(folder.parameters, names, "parameters", options.parameters)
+    input_names = [name for b in program.bindings if b.kind == "input" for name in (b.tensors or (b.name,))]
+    require(folder.inputs, input_names, "inputs", options.inputs)
+    shapes = {name: b.shape for b in program.bindings if b.kind == "input" for name in (b.tensors or (b.name,))}
+    stored_runs = folder.runs if folder.runs is not None else runs_in(folder.inputs, shapes)
+    runs = options.runs if options.runs is not None else (stored_runs or 1)
+    if runs < 1:
+        raise RunError(f"--runs is at least 1, not {runs}")
+    if stored_runs is not None and runs > stored_runs:
+        raise RunError(f"--runs {runs}: the inputs hold {stored_runs} runs")
+
+    simulate_start = time.perf_counter()
+    executor = Executor(image, machine, options.poison)
+    executor.load(folder.parameters)
+    result: RunResult | None = None
+    outputs: dict[str, list[np.ndarray]] = {}
+    status = 0
+    for index in range(runs):
+        inputs = select_run(folder.inputs, shapes, index, "inputs")
+        if planned is not None:
+            from tilewright.sim.oracle import compare_each
+
+            departure, result = compare_each(executor, planned, inputs, folder.parameters)
+            if departure is not None:
+                print(departure, file=sys.stderr)
+                status = 1
+        else:
+            result = executor.run(inputs)
+        for name, value in result.outputs.items():
+            outputs.setdefault(name, []).append(value)
+        _progress(f"run {index + 1} of {runs}", last=index + 1 == runs)
+    assert result is not None
+    simulate_seconds = time.perf_counter() - simulate_start
+    stacked = {name: np.stack(values) for name, values in outputs.items()}
+    record = _record(folder, program, machine, result, stacked, runs)
+    record = _with_costs(record, clock, compile_seconds, compile_rss, simulate_seconds)
+    if options.artifacts is not None:
+        from tilewright.frontends.program_folder import write_tensors
+
+        write_tensors(options.artifacts / "outputs.safetensors", stacked)
+    _print_table(record, result, machine, runs)
+    if options.json is not None:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        record.write(options.json)
+    return status if record.passed else 1
+
+
+def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -> Any:
+    """The oracle of the program: the same plans, evaluated in plain numpy."""
+    from xdsl.dialects.builtin import StringAttr
+
+    from tilewright.passes.tensor_ir import MACHINE
+    from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
+    from tilewright.sim.oracle import Oracle
+
+    if any(op.name.startswith("tile_asm.") for op in module.body.block.ops):
+        raise RunError("--compare=each needs the tensor program, not a compiled one")
+    copy = module.clone()
+    if options.machine is not None:
+        copy.attributes[MACHINE] = StringAttr(options.machine)
+    TilePlanLayoutsPass(plan=None if options.plan is None else os.fspath(options.plan)).apply(context, copy)
+    return Oracle(copy)
+
+
+def _write_artifacts(folder: Path, module: ModuleOp, program: Program) -> None:
+    import json
+
+    from xdsl.printer import Printer
+
+    from tilewright import settings
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with settings.use(settings.Settings(sidecar_dir=folder)), (folder / "program.asm.mlir").open("w", encoding="utf-8") as out:
+        Printer(out).print_op(module)
+    placement = [
+        {"name": p.name, "address": p.address, "bytes": p.nbytes, "category": p.category} for p in program.placed
+    ]
+    text = json.dumps({"format": "tilewright-placement", "version": 1, "placed": placement}, indent=1)
+    (folder / "placement.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _progress(text: str, last: bool) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{text}", end="\n" if last else "", file=sys.stderr, flush=True)
+
+
+def _record(
+    folder: ProgramFolder,
+    program: Program,
+    machine: Machine,
+    result: RunResult,
+    outputs: dict[str, np.ndarray],
+    runs: int,
+) -> Result:
+    from tilewright.backends.accounting import memory_by_category, row_bytes
+    from tilewright.tools import result_schema as schema
+
+    checks = []
+    for name, value in outputs.items():
+        if name not in folder.expected:
+            continue
+        expected = folder.expected[name]
+        actual = value if expected.ndim == value.ndim else value[0] if runs == 1 else value
+        if expected.ndim == value.ndim:
+            expected = expected[:runs]
+        elif runs > 1:
+            import numpy as np
+
+            expected = np.broadcast_to(expected, value.shape)
+        checks.append(schema.compare(name, actual, expected, folder.tolerance.get(name)))
+    task = None
+    if folder.task is not None and folder.task.output in outputs:
+        task = folder.task.measure(outputs[folder.task.output])
+    cycles = result.cycles
+    rows = row_bytes(program, machine)
+    phases = [t for t in program.tables if t.category == "rows"]
+    return schema.Result(
+        program=str(folder.program_path),
+        machine=machine.name,
+        tiles=machine.tiles,
+        clock_hz=machine.clock_hz,
+        precision=folder.precision,
+        cycles=schema.Cycles(
+            int(cycles["compute"]), int(cycles["exchange"]), int(cycles["copy"]), int(cycles["sync"]), float(cycles["assumed_share"])
+        ),
+        compile=schema.Compile(0.0, 0),
+        simulate=schema.Simulate(0.0, 0),
+        memory=schema.Memory(memory_by_category(program, machine)),
+        exchange=schema.Exchange(
+            phases=len(phases),
+            transfers=0,
+            row_bytes_max=int(rows.max(initial=0)),
+            row_bytes_mean=float(rows.mean()),
+        ),
+        code_bytes_max=sum(c.nbytes for c in program.code),
+        repeats=[schema.Repeat(r.name, r.count, int(r.first), r.per_iteration) for r in result.repeats],
+        checks=checks,
+        task=task,
+    )
+
+
+def _with_costs(record: Result, clock: Clock, compile_seconds: float, compile_rss: int, simulate_seconds: float) -> Result:
+    from dataclasses import replace
+
+    from tilewright.tools import result_schema as schema
+
+    return replace(
+        record,
+        compile=schema.Compile(compile_seconds, compile_rss, clock.phases),
+        simulate=schema.Simulate(simulate_seconds, clock.peak_rss()),
+    )
+
+
+def _print_table(record: Result, result: RunResult, machine: Machine, runs: int) -> None:
+    """The figures a reader looks for first."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    data = record.to_json()
+    cycles = data["cycles"]
+    table = Table(title=f"{record.program} on {machine.name} ({machine.tiles} tiles, {record.precision or 'as written'})", title_justify="left")
+    table.add_column("what")
+    table.add_column("figure", justify="right")
+    milliseconds = cycles["total"] / machine.clock_hz * 1e3
+    table.add_row("cycles a run", f"{cycles['total']:,} ({milliseconds:.3f} ms at {machine.clock_hz / 1e9:g} GHz)")
+    for name in ("compute", "exchange", "copy", "sync"):
+        table.add_row(f"  {name}", f"{cycles[name]:,}")
+    table.add_row("  resting on assumed kernels", f"{100 * cycles['assumed_share']:.1f} %")
+    for repeat in data["repeats"]:
+        rest = "" if repeat["per_iteration"] is None else f", then {repeat['per_iteration']:,.0f}"
+        table.add_row(f"repeat {repeat['name']} x {repeat['count']}", f"first {repeat['first']:,}{rest}")
+    memory = data["memory"]
+    table.add_row("memory of a tile", f"{memory['max_tile_bytes']:,} of {memory['per_tile_total']:,} bytes")
+    for name in ("parameters", "activations", "staging", "partials", "rows", "code"):
+        table.add_row(f"  {name}", f"{memory['categories'][name]['max']:,}")
+    table.add_row("compile", f"{data['compile']['seconds']:.1f} s, {data['compile']['peak_rss_bytes'] / 2**30:.2f} GiB")
+    table.add_row(f"simulate {runs} run{'s' if runs > 1 else ''}", f"{data['simulate']['seconds']:.1f} s, {data['simulate']['peak_rss_bytes'] / 2**30:.2f} GiB")
+    for check in data["checks"]:
+        figures = ", ".join(
+            f"{label} {check[key]:.6g}"
+            for key, label in (("max_abs_error", "max abs error"), ("cosine", "cosine"), ("min_row_cosine", "min row cosine"))
+            if check[key] is not None
+        )
+        table.add_row(f"output {check['output']}", f"{figures}: {'passed' if check['passed'] else 'FAILED'}")
+    if record.task is not None:
+        for name, value in record.task.items():
+            table.add_row(f"task {name}", f"{value:.4f}")
+    console.print(table)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the console script."""
+    return run_tool("tile-run", run, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
