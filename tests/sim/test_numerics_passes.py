@@ -222,3 +222,20 @@ def test_refusals() -> None:
         numerics.gemm(half, half, "bf16", 8)
     with pytest.raises(ValueError, match="integer"):
         numerics.gemm(half.astype(np.int8), half.astype(np.int8), "f32", 8)
+
+
+def test_the_accumulating_rounding_at_every_f16_value_and_midpoint() -> None:
+    grid = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float64)
+    points = np.concatenate([grid, (grid[:-1] + grid[1:]) / 2, [65519.99, 65520.0, 1e9]])
+    points = np.concatenate([points, np.nextafter(points, np.inf), np.nextafter(points, -np.inf)])
+    points = np.concatenate([points, -points])
+    with np.errstate(over="ignore"):
+        expected = points.astype(np.float16).astype(np.float64)  # numpy's own conversion, checked elsewhere
+    start = np.zeros_like(points)
+    passes._accumulate_f16(points.copy(), start, np.empty_like(points), True)
+    np.testing.assert_array_equal(start, expected)
+    on_grid = points[points * 2.0**24 == np.rint(points * 2.0**24)]  # what needs no clamp of the exponent
+    start = np.zeros_like(on_grid)
+    passes._accumulate_f16(on_grid.copy(), start, np.empty_like(on_grid), False)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(start, on_grid.astype(np.float16).astype(np.float64))
