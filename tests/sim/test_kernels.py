@@ -48,7 +48,8 @@ def test_every_registered_kernel_has_semantics() -> None:
 REFERENCE = {
     "exp": math.exp, "log": math.log, "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x),
     "tanh": math.tanh, "erf": math.erf, "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
-    "square": lambda x: x * x, "reciprocal": lambda x: 1 / x, "neg": lambda x: -x, "abs": abs, "relu": lambda x: max(x, 0.0),
+    "square": lambda x: x * x,
+    "reciprocal": lambda x: 1 / x, "neg": lambda x: -x, "abs": abs, "relu": lambda x: max(x, 0.0),
     "gelu_erf": lambda x: 0.5 * x * math.erfc(-x / math.sqrt(2)),
     "gelu_tanh": lambda x: x / (1 + math.exp(-2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
 }  # fmt: skip
