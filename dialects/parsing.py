@@ -8,8 +8,12 @@ the number 4286578688.0 where MLIR means minus infinity) and gives every operati
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Dialect
 from xdsl.universe import Universe
 
 from tilewright.tools.driver.parsing import parse_source
@@ -22,9 +26,15 @@ def context() -> Context:
     used.
     """
     ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
+    for name, factory in _dialects():
         ctx.register_dialect(name, factory)
     return ctx
+
+
+@cache
+def _dialects() -> tuple[tuple[str, Callable[[], Dialect]], ...]:
+    # Looking for plugins among the installed packages takes milliseconds; they do not change while we run.
+    return tuple(Universe.get_multiverse().all_dialects.items())
 
 
 def parse_module(text: str, name: str = "<text>", ctx: Context | None = None) -> ModuleOp:

@@ -68,17 +68,30 @@ def evaluate(
 
 def value_names(function: Operation) -> dict[SSAValue, str]:
     """
-    A name for every operation result below `function`: its name in the text, else that of its operation;
-    later ones of equal name get a number. Two runs on the same text give the same names.
+    A unique name for the result of every tensor operation below `function` but constants.
+
+    It is the value's name in the text, or that of its operation, behind the names of the enclosing repeats:
+    `layers.scores`; the next value of that name is `layers.scores_2`. Plan files use the same names.
     """
     names: dict[SSAValue, str] = {}
-    taken: dict[str, int] = {}
-    for op in function.walk():
-        for result in op.results:
-            base = result.name_hint or op.name.rpartition(".")[2]
-            count = taken.get(base, 0)
-            taken[base] = count + 1
-            names[result] = f"{base}#{count}" if count else base
+    taken: set[str] = set()
+
+    def name_block(block: Block, prefix: str) -> None:
+        for op in block.ops:
+            if isinstance(op, tile_repeat.RepeatOp):
+                name_block(op.body_block, f"{prefix}{op.repeat_name.data}.")
+            elif isinstance(op, tile_tensor.TensorOperation) and not isinstance(op, tile_tensor.ConstantOp):
+                base = name = prefix + (op.result.name_hint or op.name.rpartition(".")[2])
+                number = 1
+                while name in taken:
+                    number += 1
+                    name = f"{base}_{number}"
+                taken.add(name)
+                names[op.result] = name
+
+    for region in function.regions:
+        for block in region.blocks:
+            name_block(block, "")
     return names
 
 
@@ -111,9 +124,9 @@ class _Evaluation:
 
     def __post_init__(self) -> None:
         self.values: dict[SSAValue, Value] = {}
-        self.path = ""
+        self.path = self.prefix = ""  # of the enclosing repeats, with and without iterations
 
-    # Values at the border ---------------------------------------------------------------------------------
+    # Values at the border
 
     def load(self, argument: Argument, source: Mapping[str, Array]) -> Value:
         members = iter(argument.names)
@@ -167,7 +180,7 @@ class _Evaluation:
         """A value as an operation finds it: in its own type, or in f32 if activations are not rounded."""
         return array if self.round_activations or array.dtype.kind == "i" else array.astype(np.float32)
 
-    # Running ----------------------------------------------------------------------------------------------
+    # Running
 
     def run(self, block: Block) -> tuple[Value, ...]:
         """Runs a block; the values its terminator returns."""
@@ -193,8 +206,8 @@ class _Evaluation:
 
     def _define(self, result: SSAValue, array: Array) -> None:
         self.values[result] = array
-        if self.keep is not None:
-            self.keep[self.path + self.names[result]] = array
+        if self.keep is not None and result in self.names:
+            self.keep[self.path + self.names[result].removeprefix(self.prefix)] = array
 
     def _repeat(self, op: tile_repeat.RepeatOp) -> None:
         state = self.operands(op.carried)
@@ -202,9 +215,10 @@ class _Evaluation:
             self.values[argument] = value
         sequences = cast("tuple[tuple[Value, ...], ...]", self.operands(op.iterated))
         collected: list[list[Value]] = [[] for _ in op.collected_results]
-        outer_path = self.path
+        outer = self.path, self.prefix
+        self.prefix += f"{op.repeat_name.data}."
         for iteration in range(op.iterations):
-            self.path = f"{outer_path}{op.repeat_name.data}[{iteration}]."
+            self.path = f"{outer[0]}{op.repeat_name.data}[{iteration}]."
             for argument, value in zip(op.carried_args, state, strict=True):
                 self.values[argument] = value
             for argument, members in zip(op.iterated_args, sequences, strict=True):
@@ -213,7 +227,7 @@ class _Evaluation:
             state = yielded[: len(state)]
             for members, value in zip(collected, yielded[len(state) :], strict=True):
                 members.append(value)
-        self.path = outer_path
+        self.path, self.prefix = outer
         for result, value in zip(op.carried_results, state, strict=True):
             self.values[result] = value
         for result, members in zip(op.collected_results, collected, strict=True):
@@ -322,7 +336,7 @@ def _reduce(op: tile_tensor.ReduceOp, x: Array) -> Array:
         case tile_tensor.Reduction.PROD:
             return wide.prod(axis=axes, keepdims=keep)
         case tile_tensor.Reduction.MEAN:
-            return wide.mean(axis=axes, keepdims=keep)
+            return wide.sum(axis=axes, keepdims=keep) / np.prod([x.shape[axis] for axis in axes])
         case tile_tensor.Reduction.MAX:
             lowest = np.iinfo(x.dtype).min if integer else -np.inf
             return wide.max(axis=axes, keepdims=keep, initial=lowest)

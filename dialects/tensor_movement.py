@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     eq,
     irdl_op_definition,
@@ -217,13 +217,17 @@ class GatherOp(TensorOperation):
 
 @irdl_op_definition
 class ConstantOp(TensorOperation):
-    """`tile_tensor.constant dense<1.0> : tensor<4xf32>`: for small values; weights are parameters."""
+    """
+    `tile_tensor.constant dense<1.0> : tensor<4xf32>`: for small values; weights are parameters.
+
+    A result type that differs by its encoding follows: `dense<1.0> : tensor<4xf32> -> tensor<4xf32, #at>`.
+    """
 
     name = "tile_tensor.constant"
     value = prop_def(DenseIntOrFPElementsAttr)
 
-    def __init__(self, value: DenseIntOrFPElementsAttr) -> None:
-        super().__init__(result_types=[value.type], properties={"value": value})
+    def __init__(self, value: DenseIntOrFPElementsAttr, result_type: Attribute | None = None) -> None:
+        super().__init__(result_types=[result_type or value.type], properties={"value": value})
 
     @classmethod
     def parse(cls, parser: Parser) -> ConstantOp:
@@ -232,7 +236,8 @@ class ConstantOp(TensorOperation):
         value = parser.parse_attribute()
         if not isinstance(value, DenseIntOrFPElementsAttr) or not isinstance(value.type, TensorType):
             parser.raise_error("a constant is `dense<...> : tensor<...>`", position, parser.pos)
-        constant = cls(value)
+        result_type = parser.parse_type() if parser.parse_optional_punctuation("->") else None
+        constant = cls(value, result_type)
         constant.attributes |= attributes
         return constant
 
@@ -240,12 +245,13 @@ class ConstantOp(TensorOperation):
         printer.print_op_attributes(self.attributes)
         printer.print_string(" ")
         printer.print_attribute(self.value)
+        if self.result.type != self.value.type:
+            printer.print_string(" -> ")
+            printer.print_attribute(self.result.type)
 
     def infer_shape(self) -> Shape:
         return self.value.get_shape()
 
     def verify_elements(self) -> None:
-        require(
-            self.value.type == self.result.type,
-            f"the value has type {self.value.type}, the result {self.result.type}",
-        )
+        value, result = self.value.get_element_type(), element_of(self.result)
+        require(value == result, f"the value holds {value}, the result {result}")

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, LocationAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -63,7 +63,8 @@ class _Unroller:
             names = given.get(PARAMETER_ATTRIBUTE)
             if isinstance(argument.type, SequenceType) and isinstance(names, ArrayAttr):
                 attributes += [DictionaryAttr({**given, PARAMETER_ATTRIBUTE: name}) for name in names]
-                self._split(argument, len(names))
+                known = not isinstance(argument.location, UnknownLoc)
+                self._split(argument, len(names), argument.location if known else function.location)
                 continue
             if names is None and len(attributes) != position:
                 # An unnamed input is called by its position, which has just changed.
@@ -73,15 +74,15 @@ class _Unroller:
             function.arg_attrs = ArrayAttr(attributes)
         function.update_function_type()
 
-    def _split(self, argument: BlockArgument, count: int) -> None:
+    def _split(self, argument: BlockArgument, count: int, location: LocationAttr) -> None:
         sequence = _sequence_type(argument)
         tensors: list[SSAValue] = []
         for position in range(count):
             tensor = self.block.insert_arg(sequence.tensor, argument.index, argument.location)
             tensor.name_hint = argument.name_hint
             tensors.insert(position, tensor)
-        packs: list[Operation] = []
-        argument.replace_all_uses_with(self._packed(sequence, iter(tensors), packs, argument))
+        packs: list[PackOp] = []
+        argument.replace_all_uses_with(self._packed(sequence, iter(tensors), packs, location))
         start = self.block.first_op
         Rewriter.insert_op(
             packs, InsertPoint.before(start) if start is not None else InsertPoint.at_end(self.block)
@@ -89,19 +90,17 @@ class _Unroller:
         self.block.erase_arg(argument)
 
     def _packed(
-        self, type_: Attribute, tensors: Iterator[SSAValue], packs: list[Operation], like: BlockArgument
+        self, type_: Attribute, tensors: Iterator[SSAValue], packs: list[PackOp], location: LocationAttr
     ) -> SSAValue:
         if not isinstance(type_, SequenceType):
             return next(tensors)
-        members = [self._packed(type_.element, tensors, packs, like) for _ in range(type_.count.data)]
-        packs.append(self._pack(members, type_.element, like))
-        return packs[-1].results[0]
+        members = [self._packed(type_.element, tensors, packs, location) for _ in range(type_.count.data)]
+        packs.append(self._pack(members, type_.element, location))
+        return packs[-1].result
 
-    def _pack(
-        self, members: Sequence[SSAValue], element: Attribute, like: BlockArgument | Operation
-    ) -> PackOp:
+    def _pack(self, members: Sequence[SSAValue], element: Attribute, location: LocationAttr) -> PackOp:
         pack = PackOp(members, element)
-        pack.location = like.location
+        pack.location = location
         self.members[pack.result] = tuple(members)
         return pack
 
@@ -120,7 +119,7 @@ class _Unroller:
         for result, value in zip(repeat.carried_results, state, strict=True):
             result.replace_all_uses_with(value)
         for result, members in zip(repeat.collected_results, collected, strict=True):
-            pack = self._pack(members, _sequence_type(result).element, repeat)
+            pack = self._pack(members, _sequence_type(result).element, repeat.location)
             pack.result.name_hint = result.name_hint
             Rewriter.insert_op(pack, InsertPoint.before(repeat))
             result.replace_all_uses_with(pack.result)

@@ -3,7 +3,7 @@
 Small programs made from public bug reports of other tensor compilers, with inputs and expected results.
 
 A record of `tests/data/issue_cases.jsonl` holds the values; the program beside this file, named after the
-record, holds the same computation in `tile_tensor`. `name.fused.mlir` is a second program for the same record,
+record, holds the same computation in `tile_tensor`. `name.fused.mlir` is a second program for the record,
 written with the named operation (softmax, layer_norm) in place of its parts.
 """
 
@@ -58,13 +58,14 @@ class Check:
         first = tuple(int(i) for i in np.argwhere(~good)[0]) if good.ndim else ()
         return (
             f"{self.output}: {np.count_nonzero(~good)} of {good.size} elements differ "
-            f"({self.kind}, tolerance {self.tolerance}); at {list(first)} found {got[first]}, expected {wanted[first]}"
+            f"({self.kind}, tolerance {self.tolerance}); "
+            f"at {list(first)} found {got[first]}, expected {wanted[first]}"
         )
 
 
 @dataclass(frozen=True)
 class Case:
-    """One program with its values; `poison` is what padding and unused memory may hold, if the report says."""
+    """One program with its values; `poison` is what padding and unused memory may hold."""
 
     name: str
     record: str
