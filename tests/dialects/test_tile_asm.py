@@ -188,5 +188,5 @@ def test_a_name_that_nothing_has_is_refused() -> None:
 
 
 def test_a_module_without_a_program_is_refused() -> None:
-    with pytest.raises(ProgramError, match="0 tile_asm.program"):
+    with pytest.raises(ProgramError, match=r"0 tile_asm\.program"):
         module_to_program(ModuleOp([]))
