@@ -18,9 +18,16 @@ from xdsl.parser import Parser
 from xdsl.parser.attribute_parser import AttrParser
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRLexer
 
 from tilewright.tools.driver.errors import DriverError, near
 from tilewright.tools.driver.sources import Source, Sources
+
+# xDSL 0.75's pattern tries every way to cut the text into runs before it gives up: a forgotten closing quote
+# takes time exponential in the rest of the line. The same language, with possessive repetition.
+MLIRLexer._unescaped_characters_regex = re.compile(  # pyright: ignore[reportPrivateUsage]
+    r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"'
+)
 
 
 class HexFloatParser(Parser):
