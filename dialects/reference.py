@@ -357,7 +357,7 @@ def _rms_norm(op: tile_tensor.RmsNormOp, x: Array, gamma: Array) -> Array:
 
 
 def _pad(op: tile_tensor.PadOp, x: Array) -> Array:
-    value = numerics.round_to(np.float32(op.value.value.data), str(element_of(op.result)))
+    value = numerics.round_to(np.asarray(op.value.value.data), str(element_of(op.result)))
     padded = np.full(shape_of(op.result), value.astype(x.dtype), x.dtype)
     padded[tuple(slice(low, low + size) for low, size in zip(op.low.get_values(), x.shape, strict=True))] = x
     return padded
