@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text to bytes: compile a program for a small machine, run it under a poison, compare every value with the oracle's."""
+
+from __future__ import annotations
+
+import gc
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from tilewright.backends.image import Image, to_image
+from tilewright.dialects.entry import entry_function
+from tilewright.dialects.parsing import context, parse_module
+from tilewright.machine import Machine, load
+from tilewright.passes.tensor_ir import PLAN, operator_of, record_attr, record_of
+from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
+from tilewright.passes.tile_lower_to_asm import _Assembler
+from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
+from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
+from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
+from tilewright.planning.operators import PLANNERS, attention, matmul
+from tilewright.planning.operators.base import Record
+from tilewright.planning.operators.pointwise import PointwiseRecord
+from tilewright.planning.operators.rowwise import RowRecord
+from tilewright.planning.stages import PlanError
+from tilewright.sim.executor import Executor
+from tilewright.sim.oracle import Oracle, compare_each, departure
+
+POISONS = (float("nan"), float("inf"), -42.0, 0.0, 7.0)
+"""What memory that nobody has written may hold; no result may depend on it."""
+
+Arrays = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """One program for one machine."""
+
+    machine: Machine
+    image: Image
+    oracle: Oracle
+
+
+def compile_text(text: str, machine_name: str, rng: random.Random | None = None) -> Compiled:
+    """The program for a machine; with `rng`, under plans that it forces."""
+    return compile_module(parse_module(text, ctx=(ctx := context())), ctx, machine_name, rng)
+
+
+def compile_module(module: ModuleOp, ctx: Context, machine_name: str, rng: random.Random | None = None) -> Compiled:
+    """As `compile_text`; the module is consumed."""
+    machine = load(machine_name)
+    module.attributes["tile.machine"] = StringAttr(machine_name)
+    plan(module, ctx, machine, rng)
+    module.verify()
+    oracle = Oracle(module)
+    for step in (TileLowerToBuffersPass(), TileScheduleExchangePass(), TileAllocateMemoryPass()):
+        step.apply(ctx, module)
+        module.verify()
+    program = _Assembler(machine, machine_name).assemble(entry_function(module))
+    return Compiled(machine, to_image(program), oracle)
+
+
+def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | None) -> None:
+    """Choose layouts, with random records on the operations if there is an `rng`. A leader that cannot lead is let go."""
+    if rng is not None:
+        for op in module.walk():
+            if (record := random_record(op, machine, rng)) is not None:
+                op.attributes[PLAN] = record_attr(record)
+    while True:
+        trial = module.clone()
+        try:
+            TilePlanLayoutsPass().apply(ctx, trial)
+            break
+        except PlanError as error:
+            if "cannot give the result its layout" not in error.message:
+                raise
+        for op in module.walk():
+            if PLAN in op.attributes and isinstance(record_of(op, Record_of(op)), PointwiseRecord):
+                del op.attributes[PLAN]
+    TilePlanLayoutsPass().apply(ctx, module)
+
+
+def Record_of(op: Operation) -> type[Record]:  # noqa: N802
+    """The record type of an operation's planner."""
+    return PLANNERS[op.name.partition(".")[2]].record
+
+
+def random_record(op: Operation, machine: Machine, rng: random.Random) -> Record | None:
+    """A legal record for the operation, or None to leave the choice to the planner."""
+    planner = PLANNERS.get(op.name.partition(".")[2])
+    if planner is None or not op.name.startswith("tile_tensor.") or rng.random() < 0.2:
+        return None
+    operator = operator_of(op)
+    parts = (1, 1, 1, 2, 2, 3, 4, 5, 7, machine.tiles)
+    if planner.record is matmul.MatmulRecord:
+        swap = rng.random() < 0.4
+        shape = matmul.swapped(matmul.canonical(operator), swap)
+        for _ in range(50):
+            grid = tuple(rng.choice(parts) for _ in range(4))
+            if np.prod(matmul.used_grid(shape, grid)) <= machine.tiles:
+                return matmul.MatmulRecord(grid, swap)
+        return None
+    if planner.record is attention.AttentionRecord:
+        shape = attention.canonical(operator)
+        for _ in range(50):
+            grid = tuple(rng.choice(parts) for _ in range(3))
+            if np.prod(attention.used_grid(shape, grid)) <= machine.tiles:
+                return attention.AttentionRecord(grid)
+        return None
+    if planner.record is RowRecord:
+        return RowRecord(rng.randint(0, machine.tiles))
+    if planner.record is PointwiseRecord:
+        return PointwiseRecord(rng.randint(-1, len(op.operands) - 1))
+    return None
+
+
+def check(compiled: Compiled, inputs: Arrays, parameters: Arrays, poisons: Sequence[float]) -> dict[str, np.ndarray]:
+    """Run under each poison: the first with every value compared, all with the outputs; returns the outputs."""
+    expected: dict[str, np.ndarray] = compiled.oracle.run(inputs, parameters)
+    for number, poison in enumerate(poisons):
+        executor = Executor(compiled.image, compiled.machine, poison)
+        executor.load(parameters)
+        if number == 0:
+            found, result = compare_each(executor, compiled.oracle, inputs, parameters)
+            assert found is None, f"poison {poison}: {found}"
+            assert result is not None
+        else:
+            result = executor.run(inputs)
+        assert list(result.outputs) == list(expected)
+        for name, array in expected.items():
+            assert (found := departure(name, (), array, result.outputs[name])) is None, f"poison {poison}: {found}"
+    gc.collect(0)
+    return expected

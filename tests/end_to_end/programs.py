@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random small programs with values, the same for the same seed: every operation, awkward shapes, every element type."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tilewright.planning.dtypes import is_integer, numpy_dtype
+
+EXTENTS = (1, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 31, 32, 33, 48)
+FLOATS = ("f16", "f16", "f32", "f32", "bf16", "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2")
+WIDE_FLOATS = ("f16", "f32", "bf16")
+FP8 = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2")
+LIMIT = 3000  # elements of a value
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor of the program: its name in the text (with %), shape and element type."""
+
+    name: str
+    shape: Shape
+    dtype: str
+
+    @property
+    def type(self) -> str:
+        return tensor(self.shape, self.dtype)
+
+
+def tensor(shape: Sequence[int], dtype: str) -> str:
+    return "tensor<" + "".join(f"{n}x" for n in shape) + f"{dtype}>"
+
+
+@dataclass(frozen=True)
+class Program:
+    """Text and values of one program."""
+
+    text: str
+    inputs: dict[str, np.ndarray]
+    parameters: dict[str, np.ndarray]
+
+
+@dataclass
+class Writer:
+    """Collects the arguments and lines of a program."""
+
+    rng: random.Random
+    lines: list[str] = field(default_factory=list)
+    values: list[Value] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+    inputs: dict[str, np.ndarray] = field(default_factory=dict)
+    parameters: dict[str, np.ndarray] = field(default_factory=dict)
+    count: int = 0
+    indent: str = "  "
+    outer: Writer | None = None
+    captured: list[tuple[Value, Value]] = field(default_factory=list)
+
+    def fresh(self, base: str = "v") -> str:
+        root = self
+        while root.outer is not None:
+            root = root.outer
+        root.count += 1
+        return f"%{base}{root.count}"
+
+    def array(self, shape: Shape, dtype: str) -> np.ndarray:
+        rng = np.random.default_rng(self.rng.getrandbits(32))
+        if is_integer(dtype):
+            low, high = (-128, 128) if dtype == "i8" else (-1000, 1000)
+            return rng.integers(low, high, shape).astype(numpy_dtype(dtype))
+        data = rng.standard_normal(shape) * 2.0 ** self.rng.choice((-3, 0, 0, 1))
+        if self.rng.random() < 0.08 and data.size:
+            flat = data.reshape(-1)
+            flat[rng.integers(0, flat.size)] = self.rng.choice((np.nan, np.inf, -np.inf, 0.0, -0.0))
+            data = flat.reshape(shape)
+        if self.rng.random() < 0.5:
+            return data.astype(np.float32)  # the host rounds
+        with np.errstate(all="ignore"):
+            return data.astype(np.float32).astype(numpy_dtype(dtype))
+
+    def argument(self, shape: Shape, dtype: str) -> Value:
+        """A new input, parameter or constant; inside a repeat an invariant value."""
+        if self.outer is not None:
+            inner = Value(self.fresh("i"), shape, dtype)
+            self.captured.append((inner, self.outer.argument(shape, dtype)))
+            self.values.append(inner)
+            return inner
+        value = Value(self.fresh("a"), shape, dtype)
+        kind = self.rng.choice(("input", "input", "parameter", "parameter", "constant"))
+        if kind == "constant" and math.prod(shape) <= 64 and dtype in ("f32", "i32", "i8"):
+            self.emit_constant(value)
+        else:
+            self.add_argument(value, "input" if kind == "input" else "parameter")
+        self.values.append(value)
+        return value
+
+    def add_argument(self, value: Value, kind: str) -> None:
+        name = value.name[1:]
+        extra = ""
+        data = self.array(value.shape, value.dtype)
+        if kind == "parameter" and not is_integer(value.dtype) and self.rng.random() < 0.3:
+            extra = f", tile_tensor.scale = {self.rng.randint(-3, 3)} : i32"
+        self.arguments.append(f'{value.name}: {value.type} {{tile_tensor.{kind} = "{name}"{extra}}}')
+        (self.inputs if kind == "input" else self.parameters)[name] = data
+
+    def emit_constant(self, value: Value) -> None:
+        data = np.asarray(self.array(value.shape, value.dtype)).astype(numpy_dtype(value.dtype))
+        if not is_integer(value.dtype):
+            data = np.nan_to_num(data, posinf=3.0, neginf=-3.0)
+        splat = not value.shape or self.rng.random() < 0.3
+        text = _literal(data.reshape(-1)[0]) if splat and data.size else _nested(data)
+        self.lines.insert(0, f"  {value.name} = tile_tensor.constant dense<{text}> : {value.type}")
+
+    def get(self, shape: Shape, dtype: str) -> Value:
+        """A value of this type: one that exists, or a new argument."""
+        same = [v for v in self.values if v.shape == shape and v.dtype == dtype]
+        if same and self.rng.random() < 0.6:
+            return self.rng.choice(same)
+        return self.argument(shape, dtype)
+
+    def some(self, fits: Callable[[Value], bool], otherwise: Callable[[], tuple[Shape, str]]) -> Value:
+        """A recent value that fits, or a new argument."""
+        good = [v for v in self.values if fits(v)]
+        if good and self.rng.random() < 0.85:
+            return good[-1] if self.rng.random() < 0.6 else self.rng.choice(good)
+        return self.argument(*otherwise())
+
+    def shape(self, low: int, high: int, limit: int = LIMIT) -> Shape:
+        while True:
+            shape = tuple(self.rng.choice(EXTENTS) for _ in range(self.rng.randint(low, high)))
+            if math.prod(shape) <= limit:
+                return shape
+
+    def op(self, name: str, operands: Sequence[Value], clauses: str, shape: Shape, dtype: str, attributes: str = "") -> Value:
+        result = Value(self.fresh(), shape, dtype)
+        names = ", ".join(v.name for v in operands)
+        types = ", ".join(v.type for v in operands)
+        self.lines.append(
+            f"{self.indent}{result.name} = tile_tensor.{name} {names}{' ' + clauses if clauses else ''}"
+            f"{' {' + attributes + '}' if attributes else ''} : ({types}) -> {result.type}"
+        )
+        self.values.append(result)
+        return result
+
+
+def _literal(x: object) -> str:
+    if isinstance(x, (np.integer, int)):
+        return str(int(x))
+    return f"{float(x):.8e}"  # type: ignore[arg-type]
+
+
+def _nested(data: np.ndarray) -> str:
+    if data.ndim == 0:
+        return _literal(data[()])
+    return "[" + ", ".join(_nested(x) for x in data) + "]"
+
+
+# -- operations ----------------------------------------------------------------------------------------------
+
+
+def matmul(w: Writer) -> Value:
+    rng = w.rng
+    kind = rng.choice(("f8", "f8", "f16", "f16", "f32", "bf16", "i8"))
+    types = {"f8": FP8}.get(kind, (kind,))
+    a = w.some(lambda v: len(v.shape) >= 2 and v.dtype in types, lambda: (w.shape(2, 4), rng.choice(types)))
+    batch = a.shape[:-2]
+    ta, tb = rng.random() < 0.3, rng.random() < 0.4
+    m, k = (a.shape[-1], a.shape[-2]) if ta else (a.shape[-2], a.shape[-1])
+    n = rng.choice(EXTENTS)
+    b = w.get((*batch, n, k) if tb else (*batch, k, n), rng.choice(types))
+    if kind == "i8":
+        result, accumulate = "i32", None
+    else:
+        result = rng.choice({"f8": ("f16", "f16", "f32", a.dtype), "f16": ("f16", "f32", "f8E4M3FNUZ"), "f32": ("f32", "f16"), "bf16": ("bf16", "f32")}[kind])
+        accumulate = rng.choice((None, None, "f16", "f32")) if kind in ("f8", "f16") else None
+    clauses = " ".join(filter(None, ("transpose_a" if ta else "", "transpose_b" if tb else "", f"accumulate {accumulate}" if accumulate else "",
+                       f"scale {rng.randint(-4, 3)}" if kind != "i8" and rng.random() < 0.5 else "")))
+    return w.op("matmul", [a, b], clauses, (*batch, m, n), result)
+
+
+def binary(w: Writer) -> Value:
+    rng = w.rng
+    x = w.some(lambda v: True, lambda: (w.shape(0, 5), rng.choice((*FLOATS, "i8", "i32"))))
+    shape = list(x.shape)
+    kind = rng.random()
+    if kind < 0.3:  # the other operand is broadcast
+        other = [1 if rng.random() < 0.5 else n for n in shape][rng.randint(0, len(shape)) :]
+        y, full = w.get(tuple(other), x.dtype), tuple(shape)
+    elif kind < 0.45 and math.prod(shape) * 5 < LIMIT and len(shape) < 5:  # both are
+        other = [n if n > 1 else rng.choice((1, 3)) for n in shape]
+        full = (rng.choice((1, 2, 3)), *other)
+        y = w.get((full[0], *(n if rng.random() < 0.7 or have == 1 else 1 for n, have in zip(other, shape, strict=True))), x.dtype)
+        full = np.broadcast_shapes(x.shape, y.shape)
+    else:
+        y, full = w.get(x.shape, x.dtype), x.shape
+    operands = [x, y] if rng.random() < 0.7 else [y, x]
+    dtype = x.dtype
+    if not is_integer(dtype) and rng.random() < 0.3:
+        dtype = rng.choice(FLOATS)
+    name = rng.choice(("add", "sub", "mul", "div", "maximum", "minimum"))
+    attributes = "saturate = false" if rng.random() < 0.2 else ""
+    return w.op(name, operands, "", tuple(full), dtype, attributes)
+
+
+def unary(w: Writer) -> Value:
+    rng = w.rng
+    x = w.some(lambda v: True, lambda: (w.shape(0, 5), rng.choice((*FLOATS, "i8"))))
+    if is_integer(x.dtype):
+        return w.op(rng.choice(("neg", "abs", "relu", "square")), [x], "", x.shape, x.dtype)
+    name = rng.choice(
+        ("neg", "abs", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sigmoid", "relu", "square", "reciprocal", "gelu", "gelu")
+    )
+    dtype = rng.choice(FLOATS) if rng.random() < 0.3 else x.dtype
+    clause = f"approximate {rng.choice(('tanh', 'none'))}" if name == "gelu" else ""
+    return w.op(name, [x], clause, x.shape, dtype)
+
+
+def cast(w: Writer) -> Value:
+    rng = w.rng
+    x = w.some(lambda v: True, lambda: (w.shape(0, 4), rng.choice((*FLOATS, "i8", "i32"))))
+    dtype = rng.choice((*FLOATS, "i8", "i32"))
+    integers = is_integer(dtype) and is_integer(x.dtype)
+    clauses = f"scale {rng.randint(-3, 3)}" if not integers and rng.random() < 0.4 else ""
+    return w.op("cast", [x], clauses, x.shape, dtype, "saturate = false" if rng.random() < 0.2 else "")
+
+
+def reduce(w: Writer) -> Value:
+    rng = w.rng
+    x = w.some(lambda v: len(v.shape) > 0, lambda: (w.shape(1, 4), rng.choice((*FLOATS, "i8", "i32"))))
+    axes = sorted(rng.sample(range(len(x.shape)), rng.randint(1, len(x.shape))))
+    integer = is_integer(x.dtype)
+    kind = rng.choice(("sum", "max", "min", "prod") if integer else ("sum", "max", "min", "prod", "mean", "mean"))
+    keep = rng.random() < 0.4
+    shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keep or i not in axes)
+    dtype = rng.choice((x.dtype, "i32")) if integer else rng.choice((x.dtype, "f32"))
+    result = Value(w.fresh(), shape, dtype)
+    w.lines.append(
+        f"{w.indent}{result.name} = tile_tensor.reduce {kind} {x.name} axes [{', '.join(map(str, axes))}]"
+        f"{' keep_dims' if keep else ''} : ({x.type}) -> {result.type}"
+    )
+    w.values.append(result)
+    return result
+
+
+def norm(w: Writer) -> Value:
+    rng = w.rng
+    x = w.some(lambda v: v.shape and not is_integer(v.dtype), lambda: (w.shape(1, 4), rng.choice(FLOATS)))
+    columns = (x.shape[-1],)
+    dtype = rng.choice((x.dtype, x.dtype, "f16", "f32", "f8E4M3FNUZ"))
+    name = rng.choice(("layer_norm", "rms_norm", "softmax"))
+    if name == "softmax":
+        return w.op(name, [x], f"scale {rng.choice(('0.125', '1.0', '0.3'))}" if rng.random() < 0.6 else "", x.shape, dtype)
+    vectors = [w.get(columns, rng.choice(WIDE_FLOATS)) for _ in range(2 if name == "layer_norm" else 1)]
+    return w.op(name, [x, *vectors], f"epsilon {rng.choice(('1.0e-05', '1.0e-06', '0.1'))}", x.shape, dtype)
+
+
+def attention(w: Writer) -> Value:
+    rng = w.rng
+    dtype = rng.choice(("f16", "f16", "f32", "f8E4M3FNUZ", "bf16"))
+    q = w.some(lambda v: 2 <= len(v.shape) and v.dtype == dtype, lambda: (w.shape(2, 4), dtype))
+    batch, depth = q.shape[:-2], q.shape[-1]
+    keys, value_depth = rng.choice(EXTENTS), rng.choice(EXTENTS)
+    k, v = w.get((*batch, keys, depth), dtype), w.get((*batch, keys, value_depth), dtype)
+    result = rng.choice((dtype, "f16", "f32"))
+    clauses = " ".join(filter(None, (f"accumulate {rng.choice(('f16', 'f32'))}" if dtype == "f16" and rng.random() < 0.4 else "", f"scale {rng.choice(('0.125', '0.5'))}" if rng.random() < 0.7 else "")))
+    return w.op("attention", [q, k, v], clauses, (*q.shape[:-1], value_depth), result)
+
+
+def transpose(w: Writer) -> Value:
+    x = w.some(lambda v: len(v.shape) >= 2, lambda: (w.shape(2, 5), w.rng.choice((*FLOATS, "i8", "i32"))))
+    permutation = w.rng.sample(range(len(x.shape)), len(x.shape))
+    return w.op("transpose", [x], f"permutation {_array(permutation)}", tuple(x.shape[p] for p in permutation), x.dtype)
+
+
+def reshape(w: Writer) -> Value:
+    x = w.some(lambda v: True, lambda: (w.shape(0, 4), w.rng.choice((*FLOATS, "i8", "i32"))))
+    n, shape = math.prod(x.shape), []
+    while n > 1 and len(shape) < 4:
+        divisors = [d for d in range(1, n + 1) if n % d == 0]
+        shape.append(w.rng.choice(divisors))
+        n //= shape[-1]
+    if n > 1:
+        shape.append(n)
+    w.rng.shuffle(shape)
+    return w.op("reshape", [x], "", tuple(shape), x.dtype)
+
+
+def slice_(w: Writer) -> Value:
+    x = w.some(lambda v: len(v.shape) >= 1, lambda: (w.shape(1, 4), w.rng.choice((*FLOATS, "i8", "i32"))))
+    offsets = [w.rng.randrange(n) for n in x.shape]
+    sizes = [w.rng.randint(1, n - o) for n, o in zip(x.shape, offsets, strict=True)]
+    return w.op("slice", [x], f"offsets {_array(offsets)} sizes {_array(sizes)}", tuple(sizes), x.dtype)
+
+
+def broadcast(w: Writer) -> Value:
+    x = w.some(lambda v: math.prod(v.shape) <= LIMIT // 6 and len(v.shape) <= 3, lambda: (w.shape(0, 3, LIMIT // 6), w.rng.choice(FLOATS)))
+    rank = w.rng.randint(len(x.shape), len(x.shape) + 2)
+    dims = sorted(w.rng.sample(range(rank), len(x.shape)))
+    shape = [w.rng.choice((1, 2)) for _ in range(rank)]
+    for d, n in zip(dims, x.shape, strict=True):
+        shape[d] = n if n > 1 else w.rng.choice((1, 1, 3))
+    if math.prod(shape) > LIMIT:
+        shape = [n if i in dims else 1 for i, n in enumerate(shape)]
+    return w.op("broadcast", [x], f"dimensions {_array(dims)}", tuple(shape), x.dtype)
+
+
+def concat(w: Writer) -> Value:
+    x = w.some(lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 3, lambda: (w.shape(1, 4, LIMIT // 3), w.rng.choice((*FLOATS, "i8", "i32"))))
+    axis = w.rng.randrange(len(x.shape))
+    parts = [x]
+    for _ in range(w.rng.randint(0, 2)):
+        shape = list(x.shape)
+        if w.rng.random() < 0.6:
+            shape[axis] = w.rng.choice((1, 2, 3, 5))
+        parts.insert(w.rng.randint(0, len(parts)), w.get(tuple(shape), x.dtype))
+    shape = list(x.shape)
+    shape[axis] = sum(p.shape[axis] for p in parts)
+    return w.op("concat", parts, f"axis {axis}", tuple(shape), x.dtype)
+
+
+def pad(w: Writer) -> Value:
+    x = w.some(lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 4, lambda: (w.shape(1, 4, LIMIT // 4), w.rng.choice((*FLOATS, "i8", "i32"))))
+    low = [w.rng.choice((0, 0, 1, 2, 5)) for _ in x.shape]
+    high = [w.rng.choice((0, 0, 1, 3)) for _ in x.shape]
+    shape = tuple(n + a + b for n, a, b in zip(x.shape, low, high, strict=True))
+    if math.prod(shape) > LIMIT:
+        return transpose(w) if len(x.shape) > 1 else reshape(w)
+    value = w.rng.choice(("", "value 1.5", "value -2.0", "value 0xFF800000")) if not is_integer(x.dtype) else w.rng.choice(("", "value 3.0"))
+    return w.op("pad", [x], f"low {_array(low)} high {_array(high)} {value}".strip(), shape, x.dtype)
+
+
+def _array(values: Sequence[int]) -> str:
+    return "[" + ", ".join(map(str, values)) + "]"
+
+
+OPERATIONS: tuple[Callable[[Writer], Value], ...] = (
+    matmul, matmul, binary, binary, unary, cast, reduce, reduce, norm, norm, attention, transpose, reshape, slice_,
+    broadcast, concat, pad,
+)  # fmt: skip
+
+
+# -- programs ------------------------------------------------------------------------------------------------
+
+
+def program(seed: int, first: Callable[[Writer], Value] | None = None) -> Program:
+    """A program of one to six operations; `first` fixes which comes first."""
+    w = Writer(random.Random(seed))
+    results = [first(w)] if first is not None else []
+    for _ in range(w.rng.randint(1, 5)):
+        results.append(w.rng.choice(OPERATIONS)(w))
+    outputs = [results[-1], *w.rng.sample(results[:-1], min(len(results) - 1, w.rng.randint(0, 2)))]
+    return finish(w, outputs)
+
+
+def finish(w: Writer, outputs: Sequence[Value]) -> Program:
+    outputs = list(dict.fromkeys(outputs))
+    types = ", ".join(f'{v.type} {{tile_tensor.output = "{v.name[1:]}"}}' for v in outputs)
+    text = "\n".join(
+        [
+            f"func.func @main({', '.join(w.arguments)}) -> ({types}) {{",
+            *w.lines,
+            f"  return {', '.join(v.name for v in outputs)} : {', '.join(v.type for v in outputs)}",
+            "}",
+        ]
+    )
+    return Program(text, w.inputs, w.parameters)
