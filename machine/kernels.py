@@ -390,7 +390,7 @@ for _name in ("sum", "max", "min", "prod"):
         f.reduce_trailing(4),
         ins=_operands("x"),
         outs=_operands("y"),
-        scalars=("reduced",),
+        scalars=("reduced", "count") if _name == "sum" else ("reduced",),
         code=512,
     )
 

@@ -116,7 +116,10 @@ def _reduce(kind: str) -> Semantics:
         full = _full(ins[0], (ins[0].shape[0], *extents))
         rows = int(np.prod(kept, dtype=np.int64))
         columns = int(np.prod(extents[len(kept) :], dtype=np.int64))
-        out = numerics.reduce_rows(kind, full.reshape(full.shape[0], rows, columns), outs[0])
+        count = scalars.get("count")
+        out = numerics.reduce_rows(
+            kind, full.reshape(full.shape[0], rows, columns), outs[0], None if count is None else int(count)
+        )
         return [out.reshape(full.shape[0], *kept)]
 
     return run

@@ -80,11 +80,12 @@ def _max_rows(x: Array) -> Array:
     return out
 
 
-def reduce_rows(kind: str, x: Array, dtype: str) -> Array:
+def reduce_rows(kind: str, x: Array, dtype: str, count: int | None = None) -> Array:
     """
     x (..., r) typed -> (...) of `dtype`; kind sum, max, min or prod.
 
-    Float sums and products are f64 trees rounded to f32 and then to the type; integers are exact, wrapping.
+    Float sums and products are f64 trees rounded to f32 and then to the type; integers are exact, wrapping. With
+    `count` a float sum is divided by it before it is rounded (a mean).
     """
     source = dtypes.name_of(x.dtype)
     if dtypes.is_integer(source):
@@ -110,6 +111,9 @@ def reduce_rows(kind: str, x: Array, dtype: str) -> Array:
         return round_to(-_max_rows(-wide), dtype)
     if kind == "sum":
         out = _tree(wide, np.add, 0.0)
+        if count is not None:
+            with np.errstate(all="ignore"):
+                out = out / np.float64(count)
     elif kind == "prod":
         out = _tree(wide, np.multiply, 1.0)
     else:

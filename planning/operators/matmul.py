@@ -97,13 +97,26 @@ def choose_kernel(operator: Operator, a: str, b: str, accumulate: str | None) ->
     )
 
 
+def cast_exponent(source: str, dtype: str) -> int:
+    """The scale of the cast of an operand to the kernel's type: OCP FP8 becomes FNUZ at half its value."""
+    return 1 if source in OCP and dtype in FNUZ else 0
+
+
+def accumulation(operator: Operator) -> str | None:
+    """The type of the running sum as the operator defines it: FP8 products with an f32 result add in f32."""
+    accumulate = operator.attributes.get("accumulate")
+    if accumulate is None and operator.result_dtype == "f32":
+        return "f32"
+    return accumulate
+
+
 def canonical(operator: Operator) -> Shape:
     """The unswapped shape of a matmul operator."""
     (sa, da), (sb, db) = operator.operand_types[:2]
     attrs = operator.attributes
     m, k = (sa[-1], sa[-2]) if attrs.get("transpose_a") else (sa[-2], sa[-1])
     n = sb[-2] if attrs.get("transpose_b") else sb[-1]
-    name, dtypes, exponent = choose_kernel(operator, da, db, attrs.get("accumulate"))
+    name, dtypes, exponent = choose_kernel(operator, da, db, accumulation(operator))
     scale = int(attrs.get("scale", 0)) + exponent
     return Shape(tuple(sa[:-2]), m, n, k, name, dtypes, scale, operator.result_dtype)
 
@@ -292,7 +305,7 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
     for i, dtype in enumerate(shape.operand_dtype):
         if operands[i].dtype != dtype:  # OCP formats become FNUZ at half the value; FP8 is widened exactly to f16
             cast = builder.add_buffer(f"cast{i}", operands[i].layout, dtype)
-            exponent = 1 if operands[i].dtype in OCP and dtype in FNUZ else 0
+            exponent = cast_exponent(operands[i].dtype, dtype)
             builder.elementwise("cast", names[i], cast, "operand in the kernel's format", scale=exponent, saturate=0)
             names[i] = cast
     targets = operand_targets(operator, record, operands, machine)

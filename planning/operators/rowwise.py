@@ -104,7 +104,7 @@ def _expand_reduce(builder: Builder, operator: Operator, rows: str, layout: Layo
     scalars: dict[str, int | float] = {"reduced": 1}
     kernel = f"reduce.{'sum' if kind == 'mean' else kind}"
     if kind == "mean":
-        scalars["factor"] = 1.0 / max(1, math.prod(shape[a] for a in reduced))
+        scalars["count"] = math.prod(shape[a] for a in reduced)
     builder.compute(kernel, "rc", [(rows, {"r": 0, "c": 1})], [(result, {"r": 0})], f"reduce {kind}", **scalars)
     keep_dims = bool(operator.attributes.get("keep_dims"))
     digits = [view.digits[a] if a in kept else () for a in range(len(shape)) if a in kept or keep_dims]
