@@ -245,7 +245,7 @@ class _Evaluation:
         if semantics is None:
             raise EvaluationError(f"{op.name} has no reference semantics", location=op.location)
         with np.errstate(all="ignore"):
-            value = semantics(op, *(_wide(operand) for operand in operands))
+            value = np.asarray(semantics(op, *(_wide(operand) for operand in operands)))
         return self._rounded(op, value)
 
     def _cast(self, op: tile_tensor.CastOp, array: Array) -> Array:
