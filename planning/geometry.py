@@ -278,7 +278,7 @@ def _components(atoms: Sequence[_Atom], sums: Sequence[Sequence[_Sum]]) -> list[
     for root in sorted(set(owner)):
         ids = [i for i in range(len(atoms)) if owner[i] == root]
         shape = tuple(atoms[i].size for i in ids)
-        places: list[np.ndarray] = []
+        places: list[tuple[np.ndarray, np.ndarray]] = []
         for side in sums:
             tile = np.zeros(shape, np.int64)
             offset = np.zeros(shape, np.int64)
@@ -287,8 +287,9 @@ def _components(atoms: Sequence[_Atom], sums: Sequence[Sequence[_Sum]]) -> list[
                     wide = tuple(slice(None) if i in s.atoms else None for i in ids)
                     tile += s.tile[wide]
                     offset += s.offset[wide]
-            places += [tile.ravel(), offset.ravel()]
-        out.append(_Spans(*places, np.ones(prod(shape), np.int64)))
+            places.append((tile.ravel(), offset.ravel()))
+        (src_tile, src), (dst_tile, dst) = places
+        out.append(_Spans(src_tile, src, dst_tile, dst, np.ones(prod(shape), np.int64)))
     return out
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -197,3 +198,12 @@ def test_row_major_is_the_flat_array():
     assert (
         row_major((3, 5)).positions(*np.indices((3, 5)))[1].tolist() == np.arange(15).reshape(3, 5).tolist()
     )
+
+
+def test_every_text_in_the_specification_is_a_layout_or_view():
+    spec = Path(__file__).parents[2] / "docs" / "spec" / "layout.md"
+    rows = re.findall(r"^\| `(\[.*?\].*?)` \|", spec.read_text(encoding="utf-8"), flags=re.M)
+    assert len(rows) >= 11
+    for text in (row.replace("\\|", "|") for row in rows):
+        kind = View if re.match(r"\[\d+[a-z_]", text) else Layout
+        assert str(kind.parse(text)) == text

@@ -376,7 +376,7 @@ def holders(draw, shape: tuple[int, ...]):
     return draw(layouts(extents)), view
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_transfers_move_every_element_to_every_copy(data):
     shape = data.draw(shapes(limit=60))
@@ -385,7 +385,7 @@ def test_transfers_move_every_element_to_every_copy(data):
     check_transfers(src, src_view, dst, dst_view, data.draw(st.sampled_from([1, 2, 4])))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_transfers_from_any_view_chain(data):
     storage = data.draw(shapes(limit=60))
@@ -437,7 +437,7 @@ def test_two_elements_may_not_have_one_destination():
 # -- algebra -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_a_layout_seen_through_a_view(data):
     storage = data.draw(shapes(limit=60))
@@ -460,7 +460,7 @@ def test_permutations_are_always_seen(data):
     assert layout.through(View.identity(storage).transpose(perm)) is not None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_common_refinement_is_affine_on_every_rectangle(data):
     shape = data.draw(shapes(limit=60))
