@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.diagnostics import TileError
-from tilewright.planning.dtypes import itemsize, numpy_dtype
+from tilewright.planning.dtypes import UnknownDtype, is_integer, itemsize, numpy_dtype
 from tilewright.planning.layout import Layout
 from tilewright.planning.view import View
 from tilewright.sim.numerics import cast_array
@@ -33,13 +33,15 @@ class Packing:
     """
     Where a value's elements go. `positions` (logical shape) flat element positions over nominal shards of
     `shard` elements; `contiguous` when they are 0, 1, 2, ...; `rows` (nominal shards, replicas) are the tiles
-    that get each shard; `nbytes` (tiles,) whole words of each tile's shard, 0 where it holds nothing.
+    that get each shard, `held` the nominal shards that hold an element (strides leave gaps, which belong to
+    copies of others); `nbytes` (tiles,) whole words of each tile's shard, 0 where it holds nothing.
     """
 
     positions: npt.NDArray[np.int32]
     contiguous: bool
     shard: int
     rows: npt.NDArray[np.int64]
+    held: npt.NDArray[np.int64]
     nbytes: npt.NDArray[np.int64]
 
 
@@ -67,7 +69,10 @@ def packing(layout: Layout, view: View, size: int, tiles: int) -> Packing:
     positions = np.ascontiguousarray(total, dtype=np.int32)
     flat = positions.reshape(-1)
     contiguous = bool(flat.size) and bool((flat == np.arange(flat.size, dtype=np.int32)).all())
-    return Packing(positions, contiguous, shard, rows, nbytes)
+    held = (
+        np.flatnonzero(np.bincount(flat // shard, minlength=nominal)) if total.size else np.zeros(0, np.int64)
+    )
+    return Packing(positions, contiguous, shard, rows, held, nbytes)
 
 
 def _storage_index(view: View, axis: int) -> np.ndarray:
@@ -87,10 +92,20 @@ def _storage_index(view: View, axis: int) -> np.ndarray:
 
 def quantise(array: np.ndarray, dtype: str, scale: int = 0) -> np.ndarray:
     """Logical values to stored elements: value * 2^-scale, one rounding, saturating."""
-    target = np.dtype(numpy_dtype(dtype))
+    target = numpy_dtype(dtype)
     if array.dtype == target and not scale:
         return np.ascontiguousarray(array)
-    return np.ascontiguousarray(cast_array(array, dtype, scale, True))
+    if array.dtype.kind in "iub" and array.dtype not in (np.int8, np.int32, np.uint32, np.bool_):
+        # Integers as numpy makes them by default; what is stored has at most 32 bits.
+        if is_integer(dtype) and array.size:
+            limits = np.iinfo(np.uint32 if dtype == "u32" else np.int32)
+            if int(array.min()) < limits.min or int(array.max()) > limits.max:
+                raise HostError(f"values of {array.dtype} do not fit {dtype}")
+        array = array.astype((np.uint32 if dtype == "u32" else np.int32) if is_integer(dtype) else np.float64)
+    try:
+        return np.ascontiguousarray(cast_array(array, dtype, scale, True))
+    except UnknownDtype as error:
+        raise HostError(f"values of type {array.dtype} cannot be stored as {dtype}") from error
 
 
 def pack(
@@ -113,7 +128,7 @@ def pack(
         shards.reshape(-1)[plan.positions.reshape(-1)] = stored
     out = np.zeros((tiles, plan.shard), _UINT[size])
     for replica in range(plan.rows.shape[1]):
-        out[plan.rows[:, replica]] = shards
+        out[plan.rows[plan.held, replica]] = shards[plan.held]
     return out.view(np.uint8), plan.nbytes
 
 
