@@ -128,9 +128,9 @@ class _LayoutPlanner:
         if record is None:
             record = planner.default_record(operator, values, self.machine)
         targets = planner.operand_targets(operator, record, values, self.machine)
-        for operand, target in zip(list(op.operands), targets, strict=True):
-            if value_of(operand) is None:
-                self.place_home(operand, target)
+        for i, target in enumerate(targets):
+            if value_of(op.operands[i]) is None:  # placing one replaces it, also where it is used twice
+                self.place_home(op.operands[i], target)
         self.place_results(op, planner, operator, record)
 
     def place_results(self, op: Operation, planner: Planner, operator: Operator, record: object) -> None:
