@@ -108,7 +108,7 @@ def _load(argument: Argument, source: Mapping[str, Array]) -> Value:
             raise OracleError(f"{argument.name!r} has shape {array.shape}, the program wants {tensor.get_shape()}")
         dtype = dtype_of(tensor.element_type)
         if array.dtype == numpy_dtype(dtype) and not argument.scale:
-            return np.ascontiguousarray(array)
+            return array
         return numerics.cast_array(array, dtype, argument.scale, True)
 
     def build(type_: Attribute) -> Value:
@@ -204,7 +204,7 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
     if not op.name.startswith("tile_tensor."):
         raise OracleError(f"{op.name} has no oracle", location=op.location)
     if kind == "constant":
-        return np.ascontiguousarray(constant_array(cast("Any", op.properties["value"])))
+        return constant_array(cast("Any", op.properties["value"]))
     operator = operator_of(op)
     if kind == "matmul":
         return _matmul(operator, _record(op, matmul_plan.MatmulRecord), *operands)
@@ -286,7 +286,7 @@ def _pointwise(operator: Operator, operands: Sequence[Array]) -> Array:
         function = FUNCTIONS[operator.name]
     saturate = bool(operator.attributes.get("saturate", True))
     result = numerics.pointwise(function, *operands, dtype=operator.result_dtype, saturate=saturate)
-    return np.ascontiguousarray(np.broadcast_to(result, operator.result_shape))
+    return np.broadcast_to(result, operator.result_shape)
 
 
 def _cast(operator: Operator, x: Array) -> Array:
