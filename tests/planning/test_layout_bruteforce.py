@@ -101,7 +101,7 @@ def layouts(draw, shape: tuple[int, ...]):
     try:
         layout = Layout(parts, tuple(order), replicas, base, 0, memory, chunk)
     except LayoutError:  # two parts on one tile: take the legal layout with the same order in the shard
-        parts = tuple(Axis(a.extent, (), a.panels) for a in parts)
+        parts, replicas = tuple(Axis(a.extent, (), a.panels) for a in parts), ()
         layout = Layout(parts, tuple(order), replicas, base, 0, memory, chunk)
     if draw(st.booleans()):  # wrap where the tile numbers stay distinct
         for tiles in (layout.tile_count() - 1, layout.tile_count() + 5):
