@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -255,7 +256,7 @@ def _contents(attribute: object, shape: tuple[int, ...]) -> np.ndarray:
     assert isinstance(attribute, DenseIntOrFPElementsAttr)
     dtype = numpy_dtype(str(attribute.type.element_type))
     raw = np.frombuffer(attribute.data.data, dtype)
-    return np.broadcast_to(raw, shape).copy() if raw.size == 1 else raw.reshape(shape).copy()
+    return raw.reshape(shape).copy() if raw.size == math.prod(shape) else np.broadcast_to(raw, shape).copy()
 
 
 def _table_category(table: asm.Table) -> str:

@@ -29,7 +29,7 @@ from tilewright.planning.operators.matmul import (
     choose_kernel,
     swap_last,
 )
-from tilewright.planning.stages import Move, Stages, Value
+from tilewright.planning.stages import Stages, Value
 
 
 @dataclass(frozen=True)
@@ -265,8 +265,8 @@ def expand(operator: Operator, record: AttentionRecord, operands: tuple[Value, .
     arrived_sums = builder.add_buffer("arrived_sums", where.arrived_sums, "f32", "partials")
     o_parts = View.identity((parts, shape.b, shape.queries, shape.value_depth))
     s_parts = View.identity((parts, shape.b, shape.queries))
-    builder.exchange(
-        [Move(partial, o_parts, arrived, o_parts), Move(sums, s_parts, arrived_sums, s_parts)], "outputs and sums of the key parts"
+    builder.gather_each(
+        [([(partial, o_parts, o_parts)], arrived), ([(sums, s_parts, s_parts)], arrived_sums)], "outputs and sums of the key parts"
     )
     total = builder.add_buffer("output", where.result, "f32")
     builder.compute(

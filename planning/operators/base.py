@@ -177,8 +177,13 @@ class Builder:
 
     def gather_into(self, sources: Sequence[tuple[str, View, View]], dst: str, reason: str) -> None:
         """Move several tensors into parts of one existing buffer (concatenation, padding)."""
+        self.gather_each([(sources, dst)], reason)
+
+    def gather_each(self, wanted: Sequence[tuple[Sequence[tuple[str, View, View]], str]], reason: str) -> None:
+        """`gather_into` for several buffers in one exchange phase."""
         phase = _Phase()
-        self._move_into(phase, sources, dst, reason)
+        for sources, dst in wanted:
+            self._move_into(phase, sources, dst, reason)
         self._finish(phase, reason)
 
     def _finish(self, phase: _Phase, reason: str) -> None:
