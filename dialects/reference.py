@@ -100,7 +100,8 @@ def constant_array(attribute: DenseIntOrFPElementsAttr) -> Array:
     dtype = numpy_dtype(str(attribute.get_element_type()))
     elements = np.frombuffer(attribute.data.data, dtype)
     shape = attribute.get_shape()
-    return np.broadcast_to(elements, shape) if elements.size == 1 else elements.reshape(shape)
+    splat = elements.size == 1 and len(shape) > 0
+    return np.broadcast_to(elements, shape) if splat else elements.reshape(shape)
 
 
 def _stack(value: Value, type_: Attribute) -> Array:
