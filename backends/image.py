@@ -16,6 +16,7 @@ import json
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -281,6 +282,12 @@ class _Decoder:
         self.words: list[int] = words.tolist()
         self.scalar_names = scalar_names
 
+    def _some(self, first: int, count: int) -> list[int]:
+        """`count` words from `first` on; IndexError where the program ends before."""
+        if first + count > len(self.words):
+            raise IndexError
+        return self.words[first : first + count]
+
     def _fail(self, word: int, text: str) -> ImageError:
         return ImageError(f"supervisor word {word}: {text}")
 
@@ -314,12 +321,12 @@ class _Decoder:
         return found, at
 
     def _call(self, at: int, stop: int) -> DecodedCall:
-        code, extents, packed = self.words[at + 1 : at + 4]
+        code, extents, packed = self._some(at + 1, 3)
         ins, outs, axes, scalars = packed & 0xFF, packed >> 8 & 0xFF, packed >> 16 & 0xFF, packed >> 24
         cursor = at + 4
         values: list[tuple[str, int | float]] = []
         for _ in range(scalars):
-            head, low, high = self.words[cursor : cursor + 3]
+            head, low, high = self._some(cursor, 3)
             number = head & 0xFFFF
             if number >= len(self.scalar_names):
                 raise self._fail(cursor, f"scalar number {number} has no name")
@@ -346,18 +353,18 @@ class _Decoder:
         digits: list[tuple[tuple[int, int], ...]] = []
         for _ in range(axes):
             count = self.words[cursor]
-            flat = [_signed(value) for value in self.words[cursor + 1 : cursor + 1 + 2 * count]]
+            flat = [_signed(value) for value in self._some(cursor + 1, 2 * count)]
             digits.append(tuple(zip(flat[::2], flat[1::2], strict=True)))
             cursor += 1 + 2 * count
-        values = tuple(_signed(value) for value in self.words[cursor : cursor + steps])
+        values = tuple(_signed(value) for value in self._some(cursor, steps))
         return DecodedOperand(address, DTYPES[dtype], tuple(digits), values), cursor + steps
 
     def _repeat(self, at: int, stop: int) -> DecodedRepeat:
-        count, length, patches = self.words[at + 1 : at + 4]
+        count, length, patches = self._some(at + 1, 3)
         cursor = at + 4
         decoded: list[DecodedPatch] = []
         for _ in range(patches):
-            rows, width, positions, entries, delta, shift = self.words[cursor : cursor + 6]
+            rows, width, positions, entries, delta, shift = self._some(cursor, 6)
             decoded.append(DecodedPatch(rows, width, positions, entries, _signed(delta), shift))
             cursor += 6
         if cursor + length != stop:
@@ -549,6 +556,6 @@ def _refuse_overlaps(program: Program, segments: Sequence[Segment]) -> None:
     ranges = [(s.address, s.address + s.nbytes, s.name) for s in segments if s.nbytes]
     ranges += [(c.address, c.address + c.nbytes, f"code of {c.kernel}") for c in program.code if c.nbytes]
     ranges.sort()
-    for (_, end, first), (start, _, second) in zip(ranges, ranges[1:], strict=False):
+    for (_, end, first), (start, _, second) in pairwise(ranges):
         if start < end:
             raise ProgramError(f"'{second}' at {start:#x} overlaps '{first}', which ends at {end:#x}")
