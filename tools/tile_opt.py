@@ -7,9 +7,7 @@ tracebacks.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from functools import cached_property
@@ -24,9 +22,11 @@ from xdsl.utils.exceptions import DiagnosticException, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tilewright import settings
+from tilewright.backends import sidecar
 from tilewright.diagnostics import TileError
 from tilewright.tools.driver.errors import DriverError, InvalidIR
 from tilewright.tools.driver.main import current_sources, run_tool
+from tilewright.tools.driver.output import print_with_tables, replace_file
 from tilewright.tools.driver.parsing import decode, parse_source
 from tilewright.tools.driver.pipeline import SOURCE_NAME, PassTable, build_pipeline
 from tilewright.tools.driver.sources import Source
@@ -166,9 +166,25 @@ class TileOptMain(xDSLOptMain):
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         started = time.perf_counter()
-        text = super().output_resulting_program(prog)
+        text = print_with_tables(
+            prog, self._data_path(), lambda: xDSLOptMain.output_resulting_program(self, prog)
+        )
         self._timings.append(("(print)", time.perf_counter() - started))
         return text
+
+    def _data_path(self) -> Path | None:
+        """Where tables go that are too large to print: beside the output, or in the sidecar folder."""
+        output = self.args.output_file
+        name = Path(output if output not in (None, "-") else self.get_input_name().strip("<>")).name + ".data"
+        if self.args.sidecar_dir is not None:
+            return self.args.sidecar_dir / name
+        return Path(output).with_name(name) if output not in (None, "-") else None
+
+    def _tables_of_input(self) -> Path:
+        """Where the tables are that the input's text refers to: the sidecar folder, else beside the input."""
+        if self.args.sidecar_dir is not None:
+            return self.args.sidecar_dir
+        return Path() if self.args.input_file in (None, "-") else Path(self.args.input_file).parent
 
     # -- the whole
 
@@ -185,7 +201,7 @@ class TileOptMain(xDSLOptMain):
             sidecar_dir=self.args.sidecar_dir,
             inputs_path=self.args.inputs,
         )
-        with settings.use(defaults):
+        with settings.use(defaults), sidecar.reading(self._tables_of_input()):
             try:
                 super().run()
             finally:
@@ -211,17 +227,7 @@ class _ReplacedWhenFlushed(StringIO):
 
     def flush(self) -> None:
         super().flush()
-        handle, temporary = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(self.getvalue())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
-            os.replace(temporary, self._path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        replace_file(self._path, self.getvalue())
 
 
 def list_passes(available: PassTable) -> str:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 
+from tilewright.backends import sidecar
 from tilewright.diagnostics import TileError
 from tilewright.tools.driver.errors import InvalidIR
 from tilewright.tools.driver.parsing import decode, parse_source
@@ -69,7 +70,8 @@ def load_module(
     """
     name = os.fspath(path)
     source = Source(name, decode(Path(name).read_bytes(), name))
-    module = parse_source(context if context is not None else make_context(), source, current_sources())
+    with sidecar.reading(Path(name).parent):
+        module = parse_source(context if context is not None else make_context(), source, current_sources())
     if verify:
         verify_module(module)
     return module

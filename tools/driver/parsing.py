@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, Ve
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRLexer
 
+from tilewright.diagnostics import TileError
 from tilewright.tools.driver.errors import DriverError, near
 from tilewright.tools.driver.sources import Source, Sources
 
@@ -64,6 +65,10 @@ class LocatedParser(HexFloatParser):
             # Attributes verify when they are built, in the middle of the parse: say in which op that was.
             start = self._op_starts[-1]
             raise ParseError(Span(start, start + 1, self.lexer.input), str(error)) from error
+        except TileError as error:
+            if error.location is None:
+                error.location = self._source.position(self._op_starts[-1])
+            raise
         start = self._op_starts.pop()
         position = self._source.position(start)
         if isinstance(op.location, UnknownLoc):

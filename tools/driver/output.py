@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Printing modules: large tables beside the text, files replaced in one step.
+
+Tables print inline up to 64 KiB in all; beyond that they go to `FILE.data` beside `FILE`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.backends import sidecar
+from tilewright.tools.driver.errors import DriverError
+
+
+def table_bytes(module: ModuleOp) -> int:
+    """Bytes of all tables in the module, as they would be printed inline."""
+    if "tilewright.dialects.tile_asm" not in sys.modules:
+        return 0  # nothing in this process has made a table
+    from tilewright.dialects.tile_asm import WordsAttr
+
+    total = 0
+    for op in module.walk():
+        for attribute in (*op.properties.values(), *op.attributes.values()):
+            if isinstance(attribute, WordsAttr):
+                array = attribute.data.array
+                total += 4 * (array[:1] if attribute.data.shared else array).size
+    return total
+
+
+def print_with_tables(module: ModuleOp, data_path: Path | None, text: Callable[[], str]) -> str:
+    """
+    `text()`, printed inline or with its tables in the file `data_path`.
+
+    `DriverError` where the tables are too large and there is no file to hold them.
+    """
+    total = table_bytes(module)
+    if total <= sidecar.INLINE_LIMIT:
+        return text()
+    if data_path is None:
+        raise DriverError(
+            f"the program's tables are {total} bytes; at most {sidecar.INLINE_LIMIT} are printed inline",
+            hint="give -o FILE or --sidecar-dir DIR: the tables are written to a file there",
+        )
+    data_path.parent.mkdir(parents=True, exist_ok=True)
+    with sidecar.writing(data_path):
+        return text()
+
+
+def write_module(module: ModuleOp, path: Path) -> None:
+    """Print a module to a file, its large tables to `path` + `.data`."""
+    data_path = path.with_name(path.name + ".data")
+    replace_file(path, print_with_tables(module, data_path, lambda: f"{module}\n"))
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file in one step: whoever reads it sees the old text or the new one."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
