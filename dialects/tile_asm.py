@@ -1027,18 +1027,6 @@ def module_to_program(module: ModuleOp) -> Program:
     return _program(found[0])
 
 
-def table_bytes(module: ModuleOp) -> int:
-    """
-    Bytes of all tables and constants of a module as they print (a row that all tiles share counts once).
-    """
-    total = 0
-    for op in module.walk():
-        if isinstance(op, TableOp | ConstantOp):
-            words = op.words.data
-            total += words.array[:1].nbytes if words.shared else words.array.nbytes
-    return total
-
-
 TileAsm = Dialect(
     "tile_asm",
     [*DECLARATIONS, *INSTRUCTIONS, ProgramOp],
