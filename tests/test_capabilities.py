@@ -35,7 +35,9 @@ def test_every_row_has_a_sentence() -> None:
         assert sentence.endswith(".") and len(sentence) > 40, name
 
 
-@pytest.mark.parametrize(("name", "test"), [(row[0], test) for row in rows() for test in row[2]] or [("", "")])
+@pytest.mark.parametrize(
+    ("name", "test"), [(row[0], test) for row in rows() for test in row[2]] or [("", "")]
+)
 def test_named_tests_exist(name: str, test: str) -> None:
     if not name:
         pytest.skip("every capability is open")
@@ -44,4 +46,6 @@ def test_named_tests_exist(name: str, test: str) -> None:
     assert (ROOT / path).is_file(), f"{name}: {path} does not exist"
     if function:
         text = (ROOT / path).read_text("utf-8")
-        assert re.search(rf"^\s*def {re.escape(function.split('[')[0])}\(", text, re.M), f"{name}: no {function}"
+        assert re.search(rf"^\s*def {re.escape(function.split('[')[0])}\(", text, re.M), (
+            f"{name}: no {function}"
+        )

@@ -17,7 +17,11 @@ FOLDERS = ("backends", "dialects", "frontends", "machine", "passes", "planning",
 TEXT_SUFFIXES = {".py", ".md", ".toml", ".mlir", ".test", ".lark", ".json", ".txt", ".yml", ".sh", ""}
 
 # Written in pieces so that this file passes its own rule: paths of one machine, hosts of package registries.
-FORBIDDEN = re.compile("|".join(("/wo" + "rk/", "/ho" + "me/[a-z]", "pypi" + r"\.org", "regis" + r"try\.npmjs", "pythonho" + "sted")))
+FORBIDDEN = re.compile(
+    "|".join(
+        ("/wo" + "rk/", "/ho" + "me/[a-z]", "pypi" + r"\.org", "regis" + r"try\.npmjs", "pythonho" + "sted")
+    )
+)
 
 
 def tracked() -> list[Path]:
