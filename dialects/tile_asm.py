@@ -872,7 +872,7 @@ class RepeatOp(_Declaration):
             printer.print_list(self.patches, lambda patch: print_patch(printer, patch.data))
             _text(printer, "]")
         _text(printer, " ")
-        printer.print_region(self.body)
+        printer.print_region(self.body, print_empty_block=False)
         self._print_rest(printer)
 
 
@@ -907,9 +907,9 @@ class ProgramOp(_Declaration):
         _only(
             self.body.block, (*DECLARATIONS, *INSTRUCTIONS), "a program holds declarations and instructions"
         )
-        program = _program(self)
-        bindings = [binding.name for binding in program.bindings]
         try:
+            program = _program(self)
+            bindings = [binding.name for binding in program.bindings]
             for instruction, _ in program.instructions():
                 match instruction:
                     case Call():
@@ -942,7 +942,7 @@ class ProgramOp(_Declaration):
         _quoted(printer, self.sym.data)
         _quoted(printer, self.machine.data, " machine ")
         _text(printer, f" supervisor {self.supervisor.value.data:#x} ")
-        printer.print_region(self.body)
+        printer.print_region(self.body, print_empty_block=False)
         self._print_rest(printer)
 
 
