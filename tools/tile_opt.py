@@ -7,13 +7,14 @@ tracebacks.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 import time
 from collections.abc import Sequence
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO, ClassVar, get_type_hints
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
@@ -28,7 +29,7 @@ from tilewright.tools.driver.errors import DriverError, InvalidIR
 from tilewright.tools.driver.main import current_sources, run_tool
 from tilewright.tools.driver.output import print_with_tables, replace_file
 from tilewright.tools.driver.parsing import decode, parse_source
-from tilewright.tools.driver.pipeline import SOURCE_NAME, PassTable, build_pipeline
+from tilewright.tools.driver.pipeline import SOURCE_NAME, PassTable, build_pipeline, describe_type
 from tilewright.tools.driver.sources import Source
 from tilewright.tools.driver.verify import reason, verify_module
 from tilewright.version import __version__
@@ -232,19 +233,18 @@ class _ReplacedWhenFlushed(StringIO):
 
 def list_passes(available: PassTable) -> str:
     """Our passes with the first line of their documentation and their options; the names of the others."""
-    from xdsl.passes import get_pass_option_infos
-
     from tilewright.universe import UNIVERSE
 
     lines: list[str] = []
     for name, factory in UNIVERSE.all_passes.items():
         cls = factory()
-        lines.append(
-            f"{name}: {(cls.__doc__ or '').strip().splitlines()[0] if cls.__doc__ else ''}".rstrip(": ")
-        )
-        for option in get_pass_option_infos(cls):
-            default = "" if option.default_value is None else f" (default {option.default_value})"
-            lines.append(f"    {option.name.replace('_', '-')}: {option.expected_type}{default}")
+        summary = (cls.__doc__ or "").strip().split("\n")[0]
+        lines.append(f"{name}: {summary}")
+        hints = get_type_hints(cls)
+        for option in dataclasses.fields(cls):
+            default = option.default
+            shown = "" if default in (None, dataclasses.MISSING) else f" (default {str(default).lower()})"
+            lines.append(f"    {option.name.replace('_', '-')}: {describe_type(hints[option.name])}{shown}")
     others = sorted(set(available) - set(UNIVERSE.all_passes))
     lines.append("passes of xDSL and of other plugins:")
     lines.extend(f"    {name}" for name in others)

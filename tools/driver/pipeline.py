@@ -250,7 +250,9 @@ def _convert(source: Source, element: Element, option: Option, hint: Any) -> tup
             return (True,)
         if NoneType in accepted:
             return ()
-        raise pipeline_error(source, option.at, f"option `{option.name}` needs a value ({_describe(hint)})")
+        raise pipeline_error(
+            source, option.at, f"option `{option.name}` needs a value ({describe_type(hint)})"
+        )
     converted: list[Any] = []
     for value in option.values:
         result = _convert_one(value, accepted)
@@ -259,7 +261,7 @@ def _convert(source: Source, element: Element, option: Option, hint: Any) -> tup
                 source,
                 value.at,
                 f"option `{option.name}` of pass `{element.name}` cannot be `{value.text}`",
-                f"expected {_describe(hint)}",
+                f"expected {describe_type(hint)}",
             )
         converted.append(result)
     if len(converted) > 1 and not _is_list(hint):
@@ -304,7 +306,8 @@ def _is_list(hint: Any) -> bool:
 _WORDS = {int: "an integer", float: "a number", bool: "true or false", str: "text"}
 
 
-def _describe(hint: Any) -> str:
+def describe_type(hint: Any) -> str:
+    """The values that an option takes, in words."""
     words = [_WORDS.get(leaf, f"`{leaf}`") for leaf in _leaves(hint) if leaf is not NoneType]
     text = " or ".join(dict.fromkeys(words))
     return f"a list of {text.removeprefix('an ').removeprefix('a ')} values" if _is_list(hint) else text

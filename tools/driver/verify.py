@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, UnregisteredOp
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
@@ -21,6 +22,7 @@ def verify_module(module: ModuleOp) -> None:
     for op in module.walk(region_first=True):
         try:
             _check_terminators(op)
+            _check_attribute_names(op)
             op.verify(verify_nested_ops=False)
         except InvalidIR:
             raise
@@ -45,6 +47,19 @@ def _check_terminators(op: Operation) -> None:
     for region in op.regions:
         if (block := region.first_block) is not None and block is region.last_block and block.is_empty:
             raise VerifyException("its single-block region has no terminator")
+
+
+def _check_attribute_names(op: Operation) -> None:
+    """`op {x = 1}` where the op's syntax has a property x elsewhere would be kept and mean nothing."""
+    if not op.attributes or not isinstance(op, IRDLOperation):
+        return
+    definition = op.get_irdl_definition()
+    for name in op.attributes:
+        if name in definition.properties:
+            raise VerifyException(
+                f"attribute `{name}` has the name of a property, which it does not set; write it in the"
+                " operation's own syntax"
+            )
 
 
 def check_dominance(module: ModuleOp) -> None:
