@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -237,7 +237,7 @@ class Program:
 
     machine: str
     name: str
-    code: tuple[Code, ...]
+    code: tuple[Code, ...]  # or plain (kernel, address, bytes)
     supervisor_address: int
     tables: tuple[Table, ...]
     bindings: tuple[Binding, ...]
@@ -247,7 +247,8 @@ class Program:
     _tables: dict[str, Table] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        code = tuple(item if isinstance(item, Code) else Code(*item) for item in self.code)
+        given = cast("tuple[Code | tuple[str, int, int], ...]", self.code)
+        code = tuple(item if isinstance(item, Code) else Code(*item) for item in given)
         object.__setattr__(self, "code", code)
         for table in self.tables:
             if table.name in self._tables:

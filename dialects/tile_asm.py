@@ -611,10 +611,10 @@ class PlacedOp(_Declaration):
     @property
     def value(self) -> Placed:
         """The plain form."""
-        numbers = (self.address, self.size)
         return Placed(
             self.sym.data,
-            *(number.value.data for number in numbers),
+            self.address.value.data,
+            self.size.value.data,
             self.category.data,
             self.first.value.data,
             self.last.value.data,

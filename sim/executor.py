@@ -598,7 +598,7 @@ class Executor:
 
     def _deliver(self, words: npt.NDArray[np.uint32], rows: int, phase: _Phase) -> fabric.Delivery:
         """Rows are decoded, and what does not depend on contents is checked, once for the same words."""
-        key = (rows, hashlib.blake2b(np.ascontiguousarray(words), digest_size=16).digest())
+        key = (rows, hashlib.blake2b(np.ascontiguousarray(words).data, digest_size=16).digest())
         if key in self._phases:
             return self._phases[key]
         known = self._relocations.get(rows)
@@ -689,13 +689,13 @@ class Executor:
                 phase=str(phase),
                 address=call.extents,
             )
-        active = np.flatnonzero((values > 0).all(axis=1))
+        active: npt.NDArray[np.int64] = np.flatnonzero((values > 0).all(axis=1))
         groups: list[_Group] = []
         if active.size:
             distinct, inverse = np.unique(values[active], axis=0, return_inverse=True)
-            inverse = inverse.reshape(-1)
+            inverse = np.asarray(inverse).reshape(-1)
             for number, row in enumerate(distinct):
-                numbers = active[inverse == number]
+                numbers = active[np.flatnonzero(inverse == number)]
                 groups.append(_Group(_as_tiles(numbers), numbers, tuple(int(value) for value in row)))
         values = np.where((values > 0).all(axis=1)[:, None], values, 0)
         found = _Extents(values, tuple(groups), int(active.size))

@@ -52,7 +52,8 @@ class Relocation:
         """
         Work out the pattern; there is none when the two iterations differ in more than the sources of sends.
         """
-        where = np.nonzero(words != self.words)
+        row, column = np.nonzero(words != self.words)
+        where = (row, column)
         before, after = self.words[where], words[where]
         sends = np.isin(kinds(before[None])[0], (K_SEND, K_SENDPICP))
         if not len(before) or not sends.all() or ((before ^ after) & ~_FIELD).any():
