@@ -689,15 +689,15 @@ class Executor:
                 phase=str(phase),
                 address=call.extents,
             )
-        active: npt.NDArray[np.int64] = np.flatnonzero((values > 0).all(axis=1))
+        active = np.flatnonzero((values > 0).all(axis=1))
         groups: list[_Group] = []
         if active.size:
             distinct, inverse = np.unique(values[active], axis=0, return_inverse=True)
-            inverse = np.asarray(inverse).reshape(-1)
+            inverse = inverse.reshape(-1)
             for number, row in enumerate(distinct):
-                numbers = active[np.flatnonzero(inverse == number)]
+                numbers = active[inverse == number]
                 groups.append(_Group(_as_tiles(numbers), numbers, tuple(int(value) for value in row)))
-        values = np.where((values > 0).all(axis=1)[:, None], values, 0)
+        values = np.where((values > 0).all(axis=1, keepdims=True), values, 0)
         found = _Extents(values, tuple(groups), int(active.size))
         self._extents[key] = found
         return found
