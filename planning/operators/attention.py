@@ -151,8 +151,10 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
         (b_axis, Axis(shape.keys, n_split, (COLUMNS,)), Axis(shape.depth, (), (d_pass,))),
         wide, ((qp, sm),) if qp > 1 else (), 0, tiles, interleaved,
     )
+    # keys of V complete the last word: whoever computes V transposed has the lane, and its probability is zero
+    v_keys = round_up(shape.keys, max(1, 4 // itemsize(shape.dtype)))
     v = Layout(
-        (b_axis, Axis(shape.value_depth, (), (COLUMNS,)), Axis(shape.keys, n_split, (n_pass,))),
+        (b_axis, Axis(shape.value_depth, (), (COLUMNS,)), Axis(v_keys, n_split, (n_pass,))),
         wide, ((qp, sm),) if qp > 1 else (), 0, tiles, interleaved,
     )
     scores = Layout((b_axis, m_axis, Axis(shape.keys, n_split, (COLUMNS,))), panel, (), 0, tiles, out_memory)

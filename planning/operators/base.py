@@ -168,7 +168,8 @@ class Builder:
                 results.append(src)
                 continue
             dst = self.add_buffer(name, layout, have.dtype)
-            if zero_pad and has_panel_padding(layout):
+            whole = dst_view.is_bijection(tuple(axis.extent for axis in layout.axes))
+            if (zero_pad and has_panel_padding(layout)) or not whole:
                 phase.before.append((lambda d: lambda: self.fill(d, f"{reason}: zero padding"))(dst))
             self._move_into(phase, [(src, view, dst_view)], dst, reason)
             results.append(dst)
@@ -206,6 +207,9 @@ class Builder:
         """
         target = self.get(dst)
         spans = [self._spans(s, v, target.layout, d) for s, v, d in sources]
+        if len(sources) == 1 and not spans[0].whole_words:
+            sources = [self._whole_words(sources[0], dst)]
+            spans = [self._spans(s, v, target.layout, d) for s, v, d in sources]
         if all(t.whole_words for t in spans):
             if len(sources) == 1 and self._is_local(spans[0], sources[0], target):
                 src = sources[0][0]
@@ -241,6 +245,21 @@ class Builder:
             phase.before.append((lambda s, t: lambda: self.elementwise("widen", s, t, f"{reason}: one element a word"))(src, tmp))
             phase.moves.append(Move(tmp, view, wide, dst_view))
         phase.after.append(lambda: self._partial_copy(wide, dst, sources, reason, kernel="narrow"))
+
+    def _whole_words(self, source: tuple[str, View, View], dst: str) -> tuple[str, View, View]:
+        """The same move with its last word completed, where both sides have lanes behind an axis that ends inside a word."""
+        src, view, dst_view = source
+        have, target = self.get(src), self.get(dst)
+        word = 4 // itemsize(have.dtype)
+        for axis in range(len(view.shape)):
+            extent = view.shape[axis]
+            full = round_up(extent, word)
+            if full == extent:
+                continue
+            longer = _lengthen(view, axis, full, have.layout), _lengthen(dst_view, axis, full, target.layout)
+            if longer[0] is not None and longer[1] is not None:
+                return src, longer[0], longer[1]
+        return source
 
     def _partial_copy(self, src: str, dst: str, sources: Sequence[tuple[str, View, View]], reason: str, kernel: str = "copy") -> None:
         whole = sum(_size(v.shape) for _, v, _ in sources) >= _size(tuple(a.extent for a in self.get(dst).layout.axes))
@@ -291,6 +310,19 @@ class _Phase:
     before: list[Any] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)
     after: list[Any] = field(default_factory=list)
+
+
+def _lengthen(view: View, axis: int, extent: int, layout: Layout) -> View | None:
+    """The view with one logical axis made longer, if that axis is a plain storage axis with room behind it."""
+    digits = view.digits[axis]
+    if len(digits) != 1 or digits[0][2] != 1 or digits[0][1] < 0:
+        return None
+    storage = digits[0][1]
+    users = [d for ds in view.digits for d in ds if d[1] == storage]
+    if len(users) != 1 or view.offsets[storage] + extent != layout.axes[storage].extent:
+        return None
+    shape = (*view.shape[:axis], extent, *view.shape[axis + 1 :])
+    return View(shape, (*view.digits[:axis], ((extent, storage, 1),), *view.digits[axis + 1 :]), view.offsets)
 
 
 def has_panel_padding(layout: Layout) -> bool:

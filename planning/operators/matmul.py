@@ -222,6 +222,9 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, base: int = 0
         tiles,
         WEIGHT_MEMORY,
     )
+    # products keep whole words where rows end inside one: the unit writes whole panels, so the lanes exist
+    n_stored = round_up(shape.n, word_elements(shape))
+    n_axis = Axis(n_stored, (Split(nb, sn),), (COLUMNS,))
     p_axis = Axis(kp, (Split(1, sk),))
     order4 = ((0, 0), (1, 0), (3, 0), (2, 0), (3, 1))
     partial = Layout((p_axis, b_axis, m_axis, n_axis), order4, (), base, tiles, kernel(shape.kernel).outs[0].memory)
@@ -235,11 +238,16 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, base: int = 0
         grain = max(1, 4 // itemsize(shape.partial), 4 // itemsize(shape.result_dtype))
         part = round_up(ceil_div(nb, kp), grain)
         part = round_up(part, COLUMNS) if part > COLUMNS else part
-        n_out = Axis(shape.n, (Split(nb, sn), Split(part, sk)), (COLUMNS,) if part % COLUMNS == 0 else ())
+        n_out = Axis(n_stored, (Split(nb, sn), Split(part, sk)), (COLUMNS,) if part % COLUMNS == 0 else ())
     order = ((0, 0), (2, 0), (1, 0), (2, 1)) if n_out.panels else ((0, 0), (1, 0), (2, 0))
     result = Layout((b_axis, m_out, n_out), order, (), base, tiles)
     arrived = Layout((Axis(kp), b_axis, m_out, n_out), ((0, 0), *((x + 1, level) for x, level in order)), (), base, tiles)
     return Layouts(a, w, partial, arrived, result)
+
+
+def word_elements(shape: Shape) -> int:
+    """Elements of the narrower of the product's types in a word."""
+    return max(1, 4 // min(itemsize(shape.partial), itemsize(shape.result_dtype)))
 
 
 def _replicas(*pairs: tuple[int, int]) -> tuple[tuple[int, int], ...]:
@@ -346,7 +354,7 @@ def multiply(
         )
         return result, view
     arrived = builder.add_buffer("arrived", where.arrived, shape.partial, "partials")
-    parts = View.identity((kp, shape.b, shape.m, shape.n))
+    parts = View.identity((kp, shape.b, shape.m, round_up(shape.n, word_elements(shape))))
     builder.gather_into([(partial, parts, parts)], arrived, f"{reason} partials")
     result = builder.add_buffer(name, where.result, shape.result_dtype, "activations")
     axes4 = {"p": 0, "b": 1, "m": 2, "n": 3}

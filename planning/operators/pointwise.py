@@ -50,7 +50,20 @@ def _can_lead(value: Value | None, shape: tuple[int, ...]) -> bool:
         value is not None
         and value.shape == shape
         and value.layout.chunk is None
-        and value.view.is_bijection(tuple(axis.extent for axis in value.layout.axes))
+        and fills_storage(value.view, value.layout)
+    )
+
+
+def fills_storage(view: View, layout: Layout) -> bool:
+    """Whether a view covers the whole storage, except for lanes that complete the last word of one axis."""
+    storage = tuple(axis.extent for axis in layout.axes)
+    if view.is_bijection(storage):
+        return True
+    return any(
+        view.is_bijection((*storage[:i], extent - slack, *storage[i + 1 :]))
+        for i, extent in enumerate(storage)
+        for slack in (1, 2, 3)
+        if extent > slack
     )
 
 
