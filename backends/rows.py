@@ -227,11 +227,17 @@ def _long(kind: int, key: Ints, events: Ints, most: int) -> _Instructions:
     return _plain(kind, key[owner] + part * most, np.minimum(events[owner] - part * most, most))
 
 
+def _distinct(values: Ints) -> Ints:
+    """Sorted distinct values; sorting beats numpy's hashing `unique` a hundredfold on millions of distinct keys."""
+    ordered = np.sort(values)
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
+
+
 def _instructions(a: _Assembly, machine: Machine) -> _Instructions:
     """Cut the time of every tile at the starts and ends of streams and at controls, and cover the pieces."""
     limits = machine.exchange
     short, span = limits.send_words_max, a.span
-    breaks = np.unique(np.concatenate([a.stream_key, a.stream_end, a.select_key, a.pointer_key]))
+    breaks = _distinct(np.concatenate([a.stream_key, a.stream_end, a.select_key, a.pointer_key]))
     tile = breaks // span
     select = np.isin(breaks, a.select_key, assume_unique=False)
     point = np.isin(breaks, a.pointer_key)

@@ -297,7 +297,7 @@ def _multiply(spans: _Spans, rest: list[_Spans]) -> _Spans:
     """Multiply components out, joining a component first wherever its values continue the spans there are."""
     if not rest:
         return spans
-    lengths = np.unique(spans.length)
+    lengths = np.flatnonzero(np.bincount(spans.length))  # few and small: counting beats hashing
     if lengths.size == 1:
         step = int(lengths[0])
         for k, component in enumerate(rest):
