@@ -26,8 +26,9 @@ from tilewright.dialects.tile import (
     RepeatOp,
     buffer_type,
     owner_alloc,
+    placed_in,
 )
-from tilewright.dialects.tile_asm import program_to_module  # noqa
+from tilewright.dialects.tile_asm import program_to_module
 from tilewright.machine import Machine
 from tilewright.machine.kernels import kernel
 from tilewright.passes.exchange_ir import phase_buffers, phase_schedule
@@ -126,7 +127,7 @@ class _Assembler:
     def placed_buffer(self, op: AllocOp) -> asm.Placed:
         type_ = buffer_type(op.result)
         nbytes = type_.shard_bytes if type_.count == 1 else member_stride(op) * type_.count
-        return asm.Placed(op.buffer_name.data, _address(op), round_up(nbytes, 4), op.category.data)
+        return asm.Placed(op.buffer_name.data, _address(op.result), round_up(nbytes, 4), op.category.data)
 
     # -- instructions --------------------------------------------------------------------------------------------------
 
@@ -147,13 +148,14 @@ class _Assembler:
         return tuple(result)
 
     def operand(self, value: SSAValue, axes: Map, repeats: tuple[RepeatOp, ...]) -> asm.Operand:
-        alloc, members = owner_alloc(value)
+        place = placed_in(value)
         type_ = buffer_type(value)
-        steps = tuple(member_stride(alloc) if r in members else 0 for r in repeats) if members else ()
+        moves = dict(place.steps)
+        steps = tuple(member_stride(place.alloc) * moves.get(r, 0) for r in repeats) if moves else ()
         if "flat" in axes:
-            return asm.Operand(_address(alloc), "u32", (((0, 1),),), steps)
+            return asm.Operand(_address(value), "u32", (((0, 1),),), steps)
         digits = tuple(type_.layout.strides(axis) if axis >= 0 else ((0, 0),) for axis in axes.values())
-        return asm.Operand(_address(alloc), type_.dtype, digits, steps)
+        return asm.Operand(_address(value), type_.dtype, digits, steps)
 
     def call(self, op: ComputeOp, repeats: tuple[RepeatOp, ...]) -> asm.Call:
         self.kernels[op.kernel.data] = None
@@ -191,13 +193,13 @@ class _Assembler:
             raise LoweringError("an exchange has no row address", location=op.location, hint="run tile-allocate-memory first")
         schedule = phase_schedule(op, self.machine)
         buffers = phase_buffers(op)
-        addresses = np.array([_address(owner_alloc(b)[0]) for b in buffers], np.int64)
+        addresses = np.array([_address(b) for b in buffers], np.int64)
         rows = encode(schedule, addresses, self.machine)
         name = f"rows{sum(1 for t in self.tables if t.category == 'rows')}"
         self.tables.append(asm.Table(name, op.row_address.value.data, rows.words, "rows"))
         for i, buffer in enumerate(buffers):
-            alloc, members = owner_alloc(buffer)
-            if not members:
+            place = placed_in(buffer)
+            if not place.steps:
                 continue
             positions = rows.positions(i)
             if not positions.shape[1]:
@@ -206,8 +208,9 @@ class _Assembler:
             table = f"{name}.patch{i}"
             self.tables.append(asm.Table(table, self.patches, positions, "patch tables"))
             self.patches += 4 * positions.shape[1]
-            patch = asm.Patch(name, table, member_stride(alloc) // 4)
-            self.pending.setdefault(members[-1], []).append(patch)
+            for repeat, members in place.steps:
+                patch = asm.Patch(name, table, member_stride(place.alloc) * members // 4)
+                self.pending.setdefault(repeat, []).append(patch)
         return asm.Exchange(name, op.reason.data, op.reason.data)
 
     def repeat(self, op: RepeatOp, repeats: tuple[RepeatOp, ...]) -> asm.Repeat:
@@ -215,7 +218,7 @@ class _Assembler:
         return asm.Repeat(op.repeat_name.data, op.iterations, body, tuple(self.pending.pop(op, ())))
 
     def bind(self, op: BindOp, repeats: tuple[RepeatOp, ...]) -> list[asm.Instruction]:
-        alloc, members = owner_alloc(op.buffer)
+        alloc, _ = owner_alloc(op.buffer)
         type_ = buffer_type(op.buffer)
         view = View.parse(op.view.data)
         names = op.names
@@ -231,11 +234,11 @@ class _Assembler:
             asm.Binding(
                 name,
                 kind,  # type: ignore[arg-type]
-                _address(alloc),
+                _address(op.buffer),
                 type_.dtype,
                 str(type_.layout),
                 op.view.data,
-                view.shape,
+                (*op.counts, *view.shape),
                 names,
                 type_.count,
                 member_stride(alloc) if type_.count > 1 else 0,
@@ -245,10 +248,12 @@ class _Assembler:
         return [asm.Tap(names[0], name)] if kind == "value" else []
 
 
-def _address(alloc: AllocOp) -> int:
-    if alloc.address is None:
-        raise LoweringError("a buffer has no address", location=alloc.location, hint="run tile-allocate-memory first")
-    return alloc.address.value.data
+def _address(buffer: SSAValue) -> int:
+    """The address of a buffer (in the first iteration of the repeats that run through it)."""
+    place = placed_in(buffer)
+    if place.alloc.address is None:
+        raise LoweringError("a buffer has no address", location=place.alloc.location, hint="run tile-allocate-memory first")
+    return place.alloc.address.value.data + place.first * member_stride(place.alloc)
 
 
 def _contents(attribute: object, shape: tuple[int, ...]) -> np.ndarray:
