@@ -14,10 +14,13 @@ exchange's rows (`rows`) are filled in by later passes. The operations have effe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, f32, i64
-from xdsl.ir import Attribute, Block, Data, Dialect, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, BlockArgument, Data, Dialect, Operation, Region, SSAValue, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -164,6 +167,8 @@ class BindOp(IRDLOperation):
     view = prop_def(StringAttr)
     tensors = prop_def(ArrayAttr[StringAttr])
     scale = prop_def(IntegerAttr)
+    members = opt_prop_def(ArrayAttr[IntegerAttr])
+    """Counts of an input or output that is a sequence (nested: outermost first): leading axes of the host's array."""
     contents = opt_prop_def(Attribute)
 
     def __init__(
@@ -174,6 +179,7 @@ class BindOp(IRDLOperation):
         tensors: Sequence[str],
         scale: int = 0,
         contents: Attribute | None = None,
+        members: Sequence[int] | None = None,
     ) -> None:
         props: dict[str, Attribute] = {
             "kind": StringAttr(kind),
@@ -183,11 +189,18 @@ class BindOp(IRDLOperation):
         }
         if contents is not None:
             props["contents"] = contents
+        if members is not None:
+            props["members"] = ArrayAttr([IntegerAttr(n, i64) for n in members])
         super().__init__(operands=[buffer], properties=props)
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(t.data for t in self.tensors)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The leading axes of the host's array; none for a single tensor."""
+        return () if self.members is None else tuple(n.value.data for n in self.members)
 
     def verify_(self) -> None:
         if self.kind.data not in KINDS:
@@ -195,6 +208,8 @@ class BindOp(IRDLOperation):
         count = buffer_type(self.buffer).count
         if self.kind.data == "parameter" and len(self.tensors) != count:
             raise VerifyException(f"{len(self.tensors)} tensors are named for a buffer of {count}")
+        if self.members is not None and math.prod(self.counts) != count:
+            raise VerifyException(f"members {list(self.counts)} for a buffer of {count}")
 
     @classmethod
     def parse(cls, parser: Parser) -> BindOp:
@@ -204,11 +219,14 @@ class BindOp(IRDLOperation):
         view = _parse_view(parser)
         parser.parse_characters("tensors")
         tensors = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
+        members = None
+        if parser.parse_optional_keyword("members"):
+            members = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
         scale = parser.parse_integer() if parser.parse_optional_keyword("scale") else 0
         contents = parser.parse_attribute() if parser.parse_optional_keyword("contents") else None
         parser.parse_punctuation(":")
         type_ = parser.parse_type()
-        return cls(kind, parser.resolve_operand(operand, type_), view.data, tensors, scale, contents)
+        return cls(kind, parser.resolve_operand(operand, type_), view.data, tensors, scale, contents, members)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.kind.data} ")
@@ -218,6 +236,8 @@ class BindOp(IRDLOperation):
         printer.print_string(" tensors [")
         printer.print_list(self.names, printer.print_string_literal)
         printer.print_string("]")
+        if self.members is not None:
+            printer.print_string(f" members {list(self.counts)}")
         if self.scale.value.data:
             printer.print_string(f" scale {self.scale.value.data}")
         if self.contents is not None:
@@ -495,9 +515,9 @@ class RepeatOp(IRDLOperation):
             raise VerifyException(f"{len(self.sequences)} sequences but {len(arguments)} block arguments")
         for sequence, argument in zip(self.sequences, arguments, strict=True):
             have, member = buffer_type(sequence), buffer_type(argument)
-            if have.count != self.iterations:
+            if have.count != self.iterations * member.count:
                 raise VerifyException(f"a sequence of {have.count} in a repeat of {self.iterations}")
-            if member != BufferType((have.dtype, have.layout, 1)):
+            if member != BufferType((have.dtype, have.layout, member.count)):
                 raise VerifyException(f"member has type {member}, the sequence {have}")
 
     @classmethod
@@ -517,7 +537,7 @@ class RepeatOp(IRDLOperation):
             operands.append(parser.resolve_operand(operand, type_))
             if not isinstance(type_, BufferType):
                 parser.raise_error(f"expected a !tile.buffer type, found {type_}")
-            arguments.append(argument.resolve(BufferType((type_.dtype, type_.layout, 1))))
+            arguments.append(argument.resolve(BufferType((type_.dtype, type_.layout, type_.count // max(count, 1)))))
 
         if parser.parse_optional_keyword("sequences"):
             parser.parse_comma_separated_list(parser.Delimiter.PAREN, binding)
@@ -546,16 +566,90 @@ class RepeatOp(IRDLOperation):
         printer.print_region(self.body, print_entry_block_args=False)
 
 
+@irdl_op_definition
+class MemberOp(IRDLOperation):
+    """`tile.member %s[2] : type`: one member of a sequence, in place; of a nested sequence `count` of them that follow each other."""
+
+    name = "tile.member"
+    sequence = operand_def(BufferType)
+    index = prop_def(IntegerAttr)
+    result = result_def(BufferType)
+
+    def __init__(self, sequence: SSAValue, index: int, count: int = 1) -> None:
+        type_ = buffer_type(sequence)
+        super().__init__(
+            operands=[sequence],
+            properties={"index": IntegerAttr(index, i64)},
+            result_types=[BufferType((type_.dtype, type_.layout, count))],
+        )
+
+    @property
+    def first(self) -> int:
+        """The number of the first tensor of the member in the sequence."""
+        return self.index.value.data * buffer_type(self.result).count
+
+    def verify_(self) -> None:
+        have, member = buffer_type(self.sequence), buffer_type(self.result)
+        if member != BufferType((have.dtype, have.layout, member.count)):
+            raise VerifyException(f"member has type {member}, the sequence {have}")
+        if not 0 <= self.first <= have.count - member.count:
+            raise VerifyException(f"member {self.index.value.data} of a sequence of {have.count // max(member.count, 1)}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> MemberOp:
+        operand = parser.parse_unresolved_operand()
+        with parser.in_square_brackets():
+            index = parser.parse_integer()
+        parser.parse_punctuation(":")
+        type_ = parser.parse_type()
+        parser.parse_punctuation("->")
+        result = parser.parse_type()
+        if not isinstance(result, BufferType):
+            parser.raise_error(f"expected a !tile.buffer type, found {result}")
+        return cls(parser.resolve_operand(operand, type_), index, result.count)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.sequence)
+        printer.print_string(f"[{self.index.value.data}] : ")
+        printer.print_attribute(self.sequence.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+
 def owner_alloc(value: SSAValue) -> tuple[AllocOp, tuple[RepeatOp, ...]]:
     """The allocation behind a buffer, and the repeats whose member it is (outermost first)."""
-    repeats: list[RepeatOp] = []
-    while not isinstance(value.owner, Operation):
-        repeat = value.owner.parent_op()
+    place = placed_in(value)
+    return place.alloc, tuple(repeat for repeat, _ in place.steps)
+
+
+@dataclass(frozen=True)
+class Place:
+    """
+    Where a buffer lies: member number `first` of an allocation, and `steps` members further on for each iteration of the
+    repeats that run through it (outermost first).
+    """
+
+    alloc: AllocOp
+    first: int
+    steps: tuple[tuple[RepeatOp, int], ...]
+
+
+def placed_in(value: SSAValue) -> Place:
+    """The place of a buffer: an allocation, a member of one, or the current member of a sequence in a repeat."""
+    steps: list[tuple[RepeatOp, int]] = []
+    first = 0
+    while not isinstance(owner := value.owner, AllocOp):
+        if isinstance(owner, MemberOp):
+            first += owner.first
+            value = owner.sequence
+            continue
+        assert isinstance(owner, Block)
+        repeat = owner.parent_op()
         assert isinstance(repeat, RepeatOp)
-        repeats.append(repeat)
-        value = repeat.sequences[value.index]  # type: ignore[attr-defined]
-    assert isinstance(value.owner, AllocOp)
-    return value.owner, tuple(reversed(repeats))
+        steps.append((repeat, buffer_type(value).count))
+        value = repeat.sequences[cast("BlockArgument", value).index]
+    return Place(owner, first, tuple(reversed(steps)))
 
 
-Tile = Dialect("tile", [AllocOp, BindOp, ExchangeOp, ComputeOp, RepeatOp], [BufferType])
+Tile = Dialect("tile", [AllocOp, BindOp, ExchangeOp, ComputeOp, MemberOp, RepeatOp], [BufferType])

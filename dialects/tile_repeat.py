@@ -113,6 +113,20 @@ def _list_types(types: Sequence[Attribute]) -> str:
     return "(" + ", ".join(str(type_) for type_ in types) + ")"
 
 
+def _without_layout(type_: Attribute) -> Attribute:
+    """The type without the encodings of its tensors: values of one class may lie in different layouts."""
+    if isinstance(type_, SequenceType):
+        return SequenceType(type_.count, _without_layout(type_.element))
+    if isinstance(type_, TensorType):
+        tensor = cast("TensorType[Attribute]", type_)
+        return TensorType(tensor.element_type, tensor.get_shape())
+    return type_
+
+
+def _same_tensors(found: Sequence[Attribute], expected: Sequence[Attribute]) -> bool:
+    return [_without_layout(t) for t in found] == [_without_layout(t) for t in expected]
+
+
 def _name(value: SSAValue) -> str:
     return f"%{value.name_hint}" if value.name_hint else f"a value of type {value.type}"
 
@@ -257,7 +271,7 @@ class RepeatOp(IRDLOperation):
             *(cast("SequenceType", value.type).element for value in self.iterated),
         ]
         found_args = _types(self.body.block.args)
-        if found_args != expected_args:
+        if not _same_tensors(found_args, expected_args):
             raise VerifyException(
                 "the body takes the carried, the invariant and one member of each iterated value: "
                 f"expects arguments {_list_types(expected_args)}, found {_list_types(found_args)}"
@@ -265,7 +279,7 @@ class RepeatOp(IRDLOperation):
         end = self.body.block.last_op
         if not isinstance(end, YieldOp):
             raise VerifyException("the body ends with tile_repeat.yield")
-        if _types(end.carried) != _types(self.carried):
+        if not _same_tensors(_types(end.carried), _types(self.carried)):
             raise VerifyException(
                 "the body yields the next state with the types of the carried values: "
                 f"expects {_list_types(_types(self.carried))}, found {_list_types(_types(end.carried))}"
@@ -278,7 +292,7 @@ class RepeatOp(IRDLOperation):
             *(SequenceType(count, value.type) for value in end.collected),
         ]
         found_results = _types(self.results)
-        if found_results != expected_results:
+        if not _same_tensors(found_results, expected_results):
             raise VerifyException(
                 "a repeat returns the last state, then one sequence per collected value: "
                 f"expects {_list_types(expected_results)}, found {_list_types(found_results)}"
@@ -342,7 +356,10 @@ class RepeatOp(IRDLOperation):
 
 
 def _parse_binding(parser: Parser, keyword: str) -> tuple[Parser.Argument, SSAValue]:
-    """`%inner = %outer : type`, optionally with the location of the argument."""
+    """
+    `%inner = %outer : type`, with `as` and the type of the argument where it lies in another layout, and optionally with
+    the location of the argument.
+    """
     argument = parser.parse_argument(expect_type=False)
     parser.parse_punctuation("=")
     operand = parser.parse_unresolved_operand()
@@ -354,6 +371,8 @@ def _parse_binding(parser: Parser, keyword: str) -> tuple[Parser.Argument, SSAVa
         if not isinstance(type_, SequenceType):
             parser.raise_error("an iterated value is a !tile_repeat.sequence", position, parser.pos)
         inner = type_.element
+    if parser.parse_optional_keyword("as"):
+        inner = parser.parse_type()
     location = parser.parse_optional_location()
     return Parser.Argument(argument.name, inner, location), parser.resolve_operand(operand, type_)
 
@@ -364,6 +383,9 @@ def _print_binding(printer: Printer, argument: BlockArgument, operand: SSAValue)
     printer.print_ssa_value(operand)
     printer.print_string(" : ")
     printer.print_attribute(operand.type)
+    if argument.type not in (operand.type, getattr(operand.type, "element", None)):
+        printer.print_string(" as ")
+        printer.print_attribute(argument.type)
     if printer.print_debuginfo:
         printer.print_string(" ")
         printer.print_attribute(argument.location)
@@ -384,7 +406,7 @@ class PackOp(IRDLOperation):
     def verify_(self) -> None:
         type_ = cast("SequenceType", self.result.type)
         expected = [type_.element] * type_.count.data
-        if _types(self.members) != expected:
+        if not _same_tensors(_types(self.members), expected):
             raise VerifyException(
                 f"{type_} needs members {_list_types(expected)}, found {_list_types(_types(self.members))}"
             )

@@ -9,6 +9,7 @@ Sequences stay sequences, their current member is the repeat's block argument.
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 
 from xdsl.builder import Builder as IRBuilder
@@ -84,7 +85,8 @@ class _Lowering:
     def alloc(self, name: str, buffer: Buffer, count: int = 1, category: str | None = None) -> SSAValue:
         op = AllocOp(name, category or buffer.category, BufferType((buffer.dtype, buffer.layout, count)))
         self.emit(op)
-        op.result.name_hint = "".join(c if c.isalnum() else "_" for c in name.rpartition(".")[2])
+        hint = "".join(c if c.isascii() and c.isalnum() else "_" for c in name.rpartition(".")[2])
+        op.result.name_hint = hint if hint and not hint[0].isdigit() else f"b{hint}"
         return op.result
 
     # -- program -----------------------------------------------------------------------------------------------------
@@ -101,19 +103,16 @@ class _Lowering:
             tensor = tensor_of(argument.value)
             buffer = Buffer(layout, dtype_of(tensor.element_type))
             category = "parameters" if argument.kind == "parameter" else "activations"
-            count = len(argument.names) if isinstance(argument.value.type, SequenceType) else 1
-            if argument.kind == "input" and count == 1 and isinstance(argument.value.type, SequenceType):
-                count = argument.value.type.count.data
-            value = self.alloc(argument.name, buffer, count, category)
-            self.emit(BindOp(argument.kind, value, view, argument.names, argument.scale))
+            counts = argument.value.type.counts if isinstance(argument.value.type, SequenceType) else None
+            value = self.alloc(argument.name, buffer, math.prod(counts or ()), category)
+            members = counts if argument.kind == "input" else None
+            self.emit(BindOp(argument.kind, value, view, argument.names, argument.scale, members=members))
             self.env[argument.value] = (value, view)
         self.lower_block(entry.func.body.block)
         for name, value in zip(entry.outputs, entry.return_op.operands, strict=True):
             buffer, view = self.env[value]
-            if isinstance(value.type, SequenceType):
-                self.emit(BindOp("output", buffer, view, (name,)))
-                continue
-            self.emit(BindOp("output", buffer, view, (name,)))
+            members = value.type.counts if isinstance(value.type, SequenceType) else None
+            self.emit(BindOp("output", buffer, view, (name,), members=members))
         self.emit(ReturnOp())
         function = FuncOp(entry.func.sym_name.data, FunctionType.from_lists([], []), Region([self.top]))
         function.location = entry.func.location
@@ -236,8 +235,6 @@ class _Lowering:
     # -- repeats -----------------------------------------------------------------------------------------------------
 
     def lower_repeat(self, op: RepeatOp) -> None:
-        location = op.location
-        body = op.body_block
         carried, invariant = len(op.carried_args), len(op.invariant_args)
         count = op.iterations
         buffers: list[SSAValue] = []
@@ -258,22 +255,13 @@ class _Lowering:
             where = placement(value)
             assert where is not None
             layout = dataclasses.replace(where[0], replicas=where[0].replicas)
+            members = count * (math.prod(value.type.counts) if isinstance(value.type, SequenceType) else 1)
             collected.append(
-                self.alloc(f"{op.repeat_name.data}.collected{i}", Buffer(layout, dtype_of(tensor_of(value).element_type)), count, "activations")
+                self.alloc(f"{op.repeat_name.data}.collected{i}", Buffer(layout, dtype_of(tensor_of(value).element_type)), members, "activations")
             )
         sequences = [self.env[v][0] for v in op.operands[carried + invariant :]]
-        block = Block(arg_types=[BufferType((*tile.buffer_type(s).data[:2], 1)) for s in (*sequences, *collected)])
-        for i, argument in enumerate(op.iterated_args):
-            block.args[i].name_hint = argument.name_hint
-            self.env[argument] = (block.args[i], self.env[op.operands[carried + invariant + i]][1])
-        saved = self.at
-        self.at = IRBuilder(InsertPoint.at_end(block))
-        self.lower_block(body)
-        self.location = op.yield_op.location
-        self.lower_yield(op, buffers, [block.args[len(sequences) + i] for i in range(len(collected))])
-        self.at = saved
-        self.location = location
-        self.emit(tile.RepeatOp(op.repeat_name.data, count, [*sequences, *collected], Region([block])))
+        if count:
+            self.lower_body(op, buffers, sequences, collected)
         for i, result in enumerate(op.carried_results):
             where = placement(op.carried_args[i])
             assert where is not None
@@ -282,6 +270,22 @@ class _Lowering:
             where = placement(value)
             assert where is not None
             self.env[result] = (buffer, where[1])
+
+    def lower_body(self, op: RepeatOp, buffers: list[SSAValue], sequences: list[SSAValue], collected: list[SSAValue]) -> None:
+        location, count = op.location, op.iterations
+        carried, invariant = len(op.carried_args), len(op.invariant_args)
+        block = Block(arg_types=[_member_type(s, count) for s in (*sequences, *collected)])
+        for i, argument in enumerate(op.iterated_args):
+            block.args[i].name_hint = argument.name_hint
+            self.env[argument] = (block.args[i], self.env[op.operands[carried + invariant + i]][1])
+        saved = self.at
+        self.at = IRBuilder(InsertPoint.at_end(block))
+        self.lower_block(op.body_block)
+        self.location = op.yield_op.location
+        self.lower_yield(op, buffers, [block.args[len(sequences) + i] for i in range(len(collected))])
+        self.at = saved
+        self.location = location
+        self.emit(tile.RepeatOp(op.repeat_name.data, count, [*sequences, *collected], Region([block])))
 
     def lower_yield(self, op: RepeatOp, carried: list[SSAValue], members: list[SSAValue]) -> None:
         """Write the next carried values in place, and the collected ones into their member."""
@@ -326,8 +330,13 @@ class _Lowering:
 
     def copy_into(self, value: SSAValue, member: SSAValue, view: View, reason: str) -> None:
         """A local copy into a member of a sequence (kernels can step through a sequence, receive pointers cannot)."""
-        stored = self.env[value]
+        self.copy_stored(self.env[value], member, view, reason)
+
+    def copy_stored(self, stored: Stored, member: SSAValue, view: View, reason: str) -> None:
         type_ = tile.buffer_type(member)
+        if type_.count != 1:
+            self.copy_members(stored, member, view, reason)
+            return
         if tile.buffer_type(stored[0]).layout != type_.layout or stored[1] != view:
             temporary = self.alloc(reason, Buffer(type_.layout, type_.dtype))
             self.move_stored(stored, temporary, view, reason)
@@ -335,19 +344,41 @@ class _Lowering:
         axes = {f"x{i}": i for i in range(len(type_.layout.axes))}
         self.emit(ComputeOp("copy", list(axes), [(stored[0], axes)], [(member, axes)], (("run_bytes", 8),), reason))
 
+    def copy_members(self, stored: Stored, sequence: SSAValue, view: View, reason: str) -> None:
+        """Copy all members of a sequence to those of another."""
+        count = tile.buffer_type(sequence).count
+        if not count:
+            return
+        block = Block(arg_types=[_member_type(s, count) for s in (stored[0], sequence)])
+        saved, self.at = self.at, IRBuilder(InsertPoint.at_end(block))
+        self.copy_stored((block.args[0], stored[1]), block.args[1], view, reason)
+        self.at = saved
+        self.emit(tile.RepeatOp(reason, count, [stored[0], sequence], Region([block])))
+
     def lower_pack(self, op: PackOp) -> None:
-        raise LoweringError(
-            "a sequence packed from values has no lowering yet",
-            location=op.location,
-            hint="bind the sequence as a parameter, or unroll the repeat that reads it",
-        )
+        where = placement(op.result)
+        assert where is not None
+        layout, view = where
+        type_ = op.result.type
+        assert isinstance(type_, SequenceType)
+        total = math.prod(type_.counts)
+        buffer = self.alloc("pack", Buffer(layout, dtype_of(tensor_of(op.result).element_type)), total, "activations")
+        for i, value in enumerate(op.members):
+            member = self.emit(tile.MemberOp(buffer, i, total // len(op.members))).results[0]
+            self.copy_into(value, member, view, "pack")
+        self.env[op.result] = (buffer, view)
 
     def lower_member(self, op: MemberOp) -> None:
-        raise LoweringError(
-            "a member of a sequence outside of a repeat has no lowering yet",
-            location=op.location,
-            hint="read the sequence in a tile_repeat.repeat",
-        )
+        buffer, view = self.env[op.sequence]
+        count = math.prod(op.result.type.counts) if isinstance(op.result.type, SequenceType) else 1
+        member = self.emit(tile.MemberOp(buffer, op.index.value.data, count)).results[0]
+        self.env[op.result] = (member, view)
+
+
+def _member_type(sequence: SSAValue, count: int) -> BufferType:
+    """The type of one of `count` members of a sequence (which may be nested)."""
+    type_ = tile.buffer_type(sequence)
+    return BufferType((type_.dtype, type_.layout, type_.count // count))
 
 
 def _compute(stage: ComputeStage, buffers: dict[str, SSAValue], name: str) -> ComputeOp:

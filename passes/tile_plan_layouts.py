@@ -10,6 +10,7 @@ the compact form of what it wants. Foreign operations are left alone.
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -164,6 +165,8 @@ class _LayoutPlanner:
         block = op.body_block
         carried, invariant = len(op.carried_args), len(op.invariant_args)
         for i in range(carried):
+            if isinstance(op.operands[i].type, SequenceType):
+                raise TileError("a carried value that is a sequence has no plan", location=op.location, hint="carry its members")
             self.settle(op.operands[i])
             value = value_of(op.operands[i])
             assert value is not None
@@ -190,8 +193,11 @@ class _LayoutPlanner:
             self.encode(result, value.layout, value.view)
 
     def plan_sequence_op(self, op: Operation) -> None:
-        for operand in list(op.operands):
-            self.settle(operand)
+        for i in range(len(op.operands)):
+            self.settle(op.operands[i])
+        if not op.operands:
+            self.settle(op.results[0])
+            return
         value = value_of(op.operands[0])
         assert value is not None
         self.encode(op.results[0], value.layout, value.view)
@@ -221,7 +227,7 @@ class _LayoutPlanner:
         members = 1
         for v in chain:
             if isinstance(v.type, SequenceType):
-                members = max(members, v.type.count.data)
+                members = max(members, math.prod(v.type.counts))
         home = home_layout(layout, dtype, members)
         for v in chain:
             if value_of(v) is None:

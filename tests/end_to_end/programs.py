@@ -28,10 +28,14 @@ class Value:
     name: str
     shape: Shape
     dtype: str
+    counts: Shape = ()  # of nested sequences, outermost first
 
     @property
     def type(self) -> str:
-        return tensor(self.shape, self.dtype)
+        text = tensor(self.shape, self.dtype)
+        for count in reversed(self.counts):
+            text = f"!tile_repeat.sequence<{count} x {text}>"
+        return text
 
 
 def tensor(shape: Sequence[int], dtype: str) -> str:
@@ -61,6 +65,9 @@ class Writer:
     indent: str = "  "
     outer: Writer | None = None
     captured: list[tuple[Value, Value]] = field(default_factory=list)
+    iterated: list[tuple[Value, Value]] = field(default_factory=list)
+    members: int = 0  # of the sequences that this body iterates over
+    collected: list[Value] = field(default_factory=list)  # sequences that repeats have given
 
     def fresh(self, base: str = "v") -> str:
         root = self
@@ -85,10 +92,13 @@ class Writer:
             return data.astype(np.float32).astype(numpy_dtype(dtype))
 
     def argument(self, shape: Shape, dtype: str) -> Value:
-        """A new input, parameter or constant; inside a repeat an invariant value."""
+        """A new input, parameter or constant; inside a repeat an invariant value or, where that is possible, an iterated one."""
         if self.outer is not None:
             inner = Value(self.fresh("i"), shape, dtype)
-            self.captured.append((inner, self.outer.argument(shape, dtype)))
+            if self.rng.random() < 0.5 and self.members:
+                self.iterated.append((inner, self.outer.sequence((self.members,), shape, dtype)))
+            else:
+                self.captured.append((inner, self.outer.get(shape, dtype)))
             self.values.append(inner)
             return inner
         value = Value(self.fresh("a"), shape, dtype)
@@ -99,6 +109,25 @@ class Writer:
             self.add_argument(value, "input" if kind == "input" else "parameter")
         self.values.append(value)
         return value
+
+    def sequence(self, counts: Shape, shape: Shape, dtype: str) -> Value:
+        """
+        A sequence of parameters (nested by `counts`); inside a repeat an invariant one, or the current member of one with
+        another level.
+        """
+        if self.outer is None:
+            value = Value(self.fresh("s"), shape, dtype, counts)
+            names = [f"{value.name[1:]}.{i}" for i in range(math.prod(counts))]
+            self.parameters |= {name: self.array(shape, dtype) for name in names}
+            quoted = ", ".join(f'"{name}"' for name in names)
+            self.arguments.append(f"{value.name}: {value.type} {{tile_tensor.parameter = [{quoted}]}}")
+            return value
+        inner = Value(self.fresh("s"), shape, dtype, counts)
+        if self.rng.random() < 0.5 and self.members:
+            self.iterated.append((inner, self.outer.sequence((self.members, *counts), shape, dtype)))
+        else:
+            self.captured.append((inner, self.outer.sequence(counts, shape, dtype)))
+        return inner
 
     def add_argument(self, value: Value, kind: str) -> None:
         name = value.name[1:]
@@ -333,6 +362,70 @@ def pad(w: Writer) -> Value:
         return transpose(w) if len(x.shape) > 1 else reshape(w)
     value = w.rng.choice(("", "value 1.5", "value -2.0", "value 0xFF800000")) if not is_integer(x.dtype) else w.rng.choice(("", "value 3.0"))
     return w.op("pad", [x], f"low {_array(low)} high {_array(high)} {value}".strip(), shape, x.dtype)
+
+
+def repeat(w: Writer) -> Value:
+    """A repeat of a small body; its first carried result is returned, its other results are kept in the writer."""
+    rng = w.rng
+    count = rng.choice((0, 1, 2, 2, 3, 4))
+    depth, outer = 1, w.outer
+    while outer is not None:
+        depth, outer = depth + 1, outer.outer
+    carried = [w.some(lambda v: not v.counts, lambda: (w.shape(0, 3, 600), rng.choice(("f16", "f32", "bf16", "i8"))))]
+    for _ in range(rng.choice((0, 0, 1))):
+        shape, dtype = (carried[0].shape, carried[0].dtype) if rng.random() < 0.5 else (w.shape(0, 3, 600), rng.choice(("f16", "f32")))
+        carried.append(w.get(shape, dtype))
+    body = Writer(rng, outer=w, indent=w.indent + "  ", members=count)
+    arguments = [Value(body.fresh("c"), v.shape, v.dtype) for v in carried]
+    body.values += arguments
+    for _ in range(rng.randint(0, 3)):
+        if depth < 3 and rng.random() < 0.2:
+            repeat(body)
+        else:
+            rng.choice(OPERATIONS)(body)
+    yielded: list[Value] = []
+    for value in arguments:  # the next state: a value of the body of the right type, another carried value or a fresh sum
+        same = [v for v in body.values if (v.shape, v.dtype) == (value.shape, value.dtype) and not v.counts]
+        if rng.random() < 0.5:
+            other = rng.choice(same) if rng.random() < 0.5 else body.get(value.shape, value.dtype)
+            yielded.append(body.op(rng.choice(("add", "sub", "maximum")), [rng.choice(same), other], "", value.shape, value.dtype))
+        else:
+            yielded.append(rng.choice((same[-1], rng.choice(same))))
+    collectable = [v for v in body.values if count]
+    collected = rng.sample(collectable, min(len(collectable), rng.choice((0, 0, 1, 2))))
+    results = [Value(w.fresh("r"), v.shape, v.dtype) for v in carried]
+    results += [Value(w.fresh("q"), v.shape, v.dtype, (count, *v.counts)) for v in collected]
+    header = [f'{w.indent}{", ".join(r.name for r in results)} = tile_repeat.repeat "r{results[0].name[2:]}" count {count}']
+    for keyword, pairs in (
+        ("carried", list(zip(arguments, carried, strict=True))),
+        ("invariant", body.captured),
+        ("iterated", body.iterated),
+    ):
+        if pairs:
+            header.append(f"{keyword}(" + ", ".join(f"{i.name} = {o.name} : {o.type}" for i, o in pairs) + ")")
+    header.append("-> (" + ", ".join(r.type for r in results) + ") {")
+    w.lines.append(" ".join(header))
+    w.lines += body.lines
+    end = f"{', '.join(v.name for v in yielded)} : {', '.join(v.type for v in yielded)}"
+    if collected:
+        end += f" collect {', '.join(v.name for v in collected)} : {', '.join(v.type for v in collected)}"
+    w.lines += [f"{body.indent}tile_repeat.yield {end}", f"{w.indent}}}"]
+    w.values += results[: len(carried)]
+    w.collected += results[len(carried) :]
+    return results[0]
+
+
+def repeated(seed: int) -> Program:
+    """A program with one or two repeats."""
+    w = Writer(random.Random(seed))
+    results: list[Value] = []
+    for _ in range(w.rng.choice((1, 1, 2))):
+        for _ in range(w.rng.randint(0, 1)):
+            results.append(w.rng.choice(OPERATIONS)(w))
+        results.append(repeat(w))
+    if w.rng.random() < 0.5:
+        results.append(w.rng.choice(OPERATIONS)(w))
+    return finish(w, [results[-1], *w.rng.sample(results[:-1], min(len(results) - 1, 1)), *w.collected])
 
 
 def _array(values: Sequence[int]) -> str:
