@@ -252,3 +252,32 @@ def scatter(memory: npt.NDArray[np.uint8], tiles: Tiles, at: int, access: Access
 
 def _count(tiles: Tiles, total: int) -> int:
     return len(range(*tiles.indices(total))) if isinstance(tiles, slice) else len(tiles)
+
+
+def as_tiles(numbers: npt.NDArray[np.int64]) -> Tiles:
+    """A slice when the tiles are evenly spaced, which spares numpy a copy."""
+    if len(numbers) == 1:
+        return slice(int(numbers[0]), int(numbers[0]) + 1)
+    steps = np.diff(numbers)
+    if len(steps) and (steps == steps[0]).all() and steps[0] > 0:
+        return slice(int(numbers[0]), int(numbers[-1]) + 1, int(steps[0]))
+    return numbers
+
+
+def tile_of(tiles: Tiles, row: int) -> int:
+    """The tile at a position of a selection."""
+    if isinstance(tiles, slice):
+        return (tiles.start or 0) + row * (tiles.step or 1)
+    return int(tiles[row])
+
+
+def tile_numbers(tiles: Tiles, total: int) -> npt.NDArray[np.int64]:
+    """The tiles of a selection among `total`, (tiles,)."""
+    return np.arange(*tiles.indices(total)) if isinstance(tiles, slice) else tiles
+
+
+def cross(
+    tiles: Tiles, columns: npt.NDArray[np.int64], total: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Index arrays of some words on some tiles, broadcast to (tiles, words)."""
+    return tile_numbers(tiles, total)[:, None], columns[None, :]

@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import gcd
 from typing import Literal
 
 import numpy as np
@@ -25,40 +24,31 @@ from tilewright.backends.image import (
     Decoded,
     DecodedCall,
     DecodedExchange,
-    DecodedOperand,
     DecodedPatch,
     DecodedRepeat,
     DecodedTap,
     Image,
     decode_supervisor,
 )
-from tilewright.backends.program import ADDRESS_BITS, NO_POSITION, Binding, Code
+from tilewright.backends.program import ADDRESS_BITS, NO_POSITION, Binding
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
-from tilewright.machine.kernels import Kernel, OperandRule, UnknownKernel, kernel
+from tilewright.machine.kernels import kernel
 from tilewright.planning.dtypes import itemsize, numpy_dtype
 from tilewright.planning.layout import Layout
 from tilewright.planning.view import View
 from tilewright.sim import fabric
-from tilewright.sim.access import Access, Tiles, compile_access, gather, is_broadcast, offsets, scatter
+from tilewright.sim.access import Tiles, as_tiles
+from tilewright.sim.calls import Calls
 from tilewright.sim.illegal import IllegalProgram
-from tilewright.sim.kernels import semantics
 from tilewright.sim.memory import FULL, Memory, poison_word
+from tilewright.sim.phase import Phase, read_table
 from tilewright.sim.relocate import Relocation
 
 Category = Literal["compute", "exchange", "copy", "sync"]
 COPY_KERNELS = ("copy", "widen", "narrow", "fill")
-SUB_WORD_KERNELS = ("copy", "narrow", "softmax.exp")
-"""
-Kernels that read, modify and write words that they fill in part (and pay for it); all others store whole
-words.
-"""
 PERSISTENT_BLOCK = 1 << 22
 """Words looked at at a time when receives are checked against what must not be overwritten."""
-CHUNK_BYTES = 200 << 20
-"""Bound of the temporaries of one kernel evaluation: tiles are taken in chunks that stay below it."""
-ARITHMETIC_BYTES = 32
-"""Temporaries per operand element while a kernel is evaluated (f64 intermediates)."""
 
 
 class ExecutionError(TileError):
@@ -128,53 +118,6 @@ TapCallback = Callable[[Tapped], None]
 
 
 @dataclass(eq=False)
-class _Phase:
-    """Where execution is, for records and refusals."""
-
-    name: str
-    provenance: str
-    word: int
-    iteration: tuple[int, ...]
-
-    def __str__(self) -> str:
-        text = self.name
-        if self.iteration:
-            text += "[" + ",".join(map(str, self.iteration)) + "]"
-        if self.provenance and self.provenance != self.name:
-            text += f" ({self.provenance})"
-        return text
-
-
-@dataclass(frozen=True, eq=False)
-class _Group:
-    """Tiles with equal extents."""
-
-    tiles: Tiles
-    numbers: npt.NDArray[np.int64]
-    extents: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _Extents:
-    """A decoded extents table: (tiles, axes), its groups of active tiles, how many are active."""
-
-    table: npt.NDArray[np.int64]
-    groups: tuple[_Group, ...]
-    active: int
-
-
-@dataclass(eq=False)
-class _Bound:
-    """An operand on one group, at its address of this iteration."""
-
-    operand: DecodedOperand
-    rule: OperandRule
-    extents: tuple[int, ...]
-    address: int
-    access: Access
-
-
-@dataclass(eq=False)
 class _Totals:
     cycles: dict[Category, int] = field(
         default_factory=lambda: {"compute": 0, "exchange": 0, "copy": 0, "sync": 0}
@@ -199,16 +142,15 @@ class Executor:
         self.poison = poison
         self.memory = Memory.of(machine, poison)
         self._debug: dict[int, Debug] = {entry.word: entry for entry in image.debug}
-        self._code: dict[int, Code] = {code.address: code for code in image.code}
         self._loaded = False
         self._ran = False
-        self._extents: dict[bytes, _Extents] = {}
-        self._elements: dict[tuple[int, int], npt.NDArray[np.int64]] = {}
+        self._calls = self._new_calls()
         self._phases: dict[tuple[int, bytes], fabric.Delivery] = {}
-        self._runs: dict[tuple[object, ...], int] = {}
         self._relocations: dict[int, Relocation] = {}
-        self._legal: set[tuple[object, ...]] = set()
         self._check_placement()
+
+    def _new_calls(self) -> Calls:
+        return Calls(self.memory, self.machine, {code.address: code for code in self.image.code})
 
     # ------------------------------------------------------------------------------------------ loading
 
@@ -249,6 +191,7 @@ class Executor:
         parameters = parameters or {}
         if self._loaded:
             self.memory = Memory.of(self.machine, self.poison)
+            self._calls = self._new_calls()
         everyone = slice(None)
         for segment in self.image.segments:
             if segment.nbytes:
@@ -289,21 +232,15 @@ class Executor:
     def _write(self, binding: Binding, array: np.ndarray, name: str, member: int, keep: bool) -> None:
         """Pack a logical array into the binding's place."""
         layout, view = _parse_layout(binding.layout), _parse_view(binding.view)
-        if tuple(array.shape) != tuple(binding.shape):
-            raise ExecutionError(
-                f"{binding.kind} '{name}' has shape {tuple(array.shape)}, "
-                f"the program wants {tuple(binding.shape)}"
-            )
+        _require_shape(binding, name, array, view.shape)
         address = binding.address + member * binding.stride
-        shards, sizes = host.pack(
-            array.reshape(view.shape), layout, view, binding.dtype, binding.scale, self.memory.tiles
-        )
+        shards, sizes = host.pack(array, layout, view, binding.dtype, binding.scale, self.memory.tiles)
         if address % 4:
             raise IllegalProgram(
                 f"'{binding.name}' is not at a word", rule="misaligned access", address=address
             )
         for size in np.unique(sizes[sizes > 0]).tolist():
-            tiles = _as_tiles(np.flatnonzero(sizes == size))
+            tiles = as_tiles(np.flatnonzero(sizes == size))
             if not self.memory.inside(address, size):
                 raise IllegalProgram(
                     f"'{name}' takes {size} bytes", rule="address out of range", address=address
@@ -336,7 +273,16 @@ class Executor:
         self._check_host_read(binding, packing, address, size, phase)
         shards = self.memory.data[:, start : start + nbytes]
         values = host.unpack(shards, layout, view, binding.dtype, binding.scale, raw=raw)
-        return values.reshape(binding.shape)
+        return values.reshape(view.shape)
+
+    def _read_all(self, binding: Binding) -> np.ndarray:
+        """An output; a sequence has leading axes of members."""
+        if not binding.count:
+            kind = np.dtype(numpy_dtype(binding.dtype))
+            return np.empty(binding.shape, kind if kind.kind in "iub" else np.float32)
+        return np.stack([self.read(binding, member) for member in range(binding.count)]).reshape(
+            binding.shape
+        )
 
     def _check_host_read(
         self, binding: Binding, packing: host.Packing, address: int, size: int, phase: str | None
@@ -376,10 +322,14 @@ class Executor:
         inputs = inputs or {}
         for binding in self.image.bindings:
             if binding.kind == "input":
-                for member, name in enumerate(_members(binding)):
-                    if name not in inputs:
-                        raise ExecutionError(f"input '{name}' is missing")
-                    self._write(binding, np.asarray(inputs[name]), name, member, keep=False)
+                name = _host_name(binding)
+                if name not in inputs:
+                    raise ExecutionError(f"input '{name}' is missing")
+                array = np.asarray(inputs[name])
+                _require_shape(binding, name, array, binding.shape)
+                parts = array.reshape(binding.count, *_parse_view(binding.view).shape)
+                for member, part in enumerate(parts):
+                    self._write(binding, part, name, member, keep=False)
         self._totals = _Totals()
         self._steps: list[Step] = []
         self._repeats: list[RepeatCycles] = []
@@ -390,8 +340,7 @@ class Executor:
         outputs: dict[str, np.ndarray] = {}
         for binding in self.image.bindings:
             if binding.kind == "output":
-                for member, name in enumerate(_members(binding)):
-                    outputs[name] = self.read(binding, member)
+                outputs[_host_name(binding)] = self._read_all(binding)
         cycles: dict[str, float] = {"total": self._clock, **self._totals.cycles}
         cycles["assumed_share"] = self._totals.assumed / self._clock if self._clock else 0.0
         return RunResult(outputs, cycles, tuple(self._steps), tuple(self._repeats), tuple(self._taps))
@@ -412,7 +361,7 @@ class Executor:
 
     def _decode(self) -> tuple[Decoded, ...]:
         address, count = self.image.supervisor
-        words = self._table(address, count, _Phase("supervisor program", "", 0, ()))
+        words = read_table(self.memory, address, count, Phase("supervisor program", "", 0, ()))
         differs = np.flatnonzero((words != words[0]).any(axis=1))
         if differs.size:
             raise IllegalProgram(
@@ -423,17 +372,20 @@ class Executor:
             )
         return decode_supervisor(words[0], self.image.scalar_names)
 
-    def _phase(self, word: int, iteration: tuple[int, ...]) -> _Phase:
+    def _phase(self, word: int, iteration: tuple[int, ...]) -> Phase:
         entry = self._debug.get(word)
         if entry is None:
-            return _Phase(f"word {word}", "", word, iteration)
-        return _Phase(entry.name, entry.provenance, word, iteration)
+            return Phase(f"word {word}", "", word, iteration)
+        return Phase(entry.name, entry.provenance, word, iteration)
 
     def _body(self, body: tuple[Decoded, ...], iteration: tuple[int, ...]) -> None:
         for instruction in body:
             match instruction:
                 case DecodedCall():
-                    self._call(instruction, iteration)
+                    phase = self._phase(instruction.word, iteration)
+                    called = self._calls.run(instruction, iteration, phase)
+                    category: Category = "copy" if called.kernel in COPY_KERNELS else "compute"
+                    self._record(phase, category, called.cycles, called.assumed, called.active)
                 case DecodedExchange():
                     self._exchange(instruction, iteration)
                 case DecodedRepeat():
@@ -443,7 +395,7 @@ class Executor:
 
     def _record(
         self,
-        phase: _Phase,
+        phase: Phase,
         category: Category,
         cycles: npt.NDArray[np.int64] | int,
         assumed: bool = False,
@@ -475,27 +427,6 @@ class Executor:
         if assumed:
             self._totals.assumed += worst
 
-    def _table(self, address: int, width: int, phase: _Phase) -> npt.NDArray[np.uint32]:
-        """Words of a table on all tiles, (tiles, width), checked to be written."""
-        if address % 4 or not self.memory.inside(address, width * 4):
-            raise IllegalProgram(
-                f"a table of {width} words does not fit here",
-                rule="address out of range",
-                phase=str(phase),
-                address=address,
-            )
-        first = (address - self.memory.base) // 4
-        if width and not (self.memory.valid[:, first : first + width] & FULL == FULL).all():
-            row, at, _ = self.memory.invalid(slice(None), address, width * 4) or (0, address, False)
-            raise IllegalProgram(
-                "a table is not there",
-                rule="read of unwritten memory",
-                tile=row,
-                phase=str(phase),
-                address=at,
-            )
-        return self.memory.words[:, first : first + width]
-
     # ------------------------------------------------------------------------------------------ repeats and
     # taps
 
@@ -525,11 +456,11 @@ class Executor:
             self._repeats.append(RepeatCycles(phase.name, repeat.count, first, rest))
 
     def _patched_words(
-        self, patch: DecodedPatch, phase: _Phase
+        self, patch: DecodedPatch, phase: Phase
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """(tile, word number in SRAM) of the row words that a patch changes."""
-        positions = self._table(patch.positions, patch.count, phase)
-        self._table(patch.rows, patch.width, phase)
+        positions = read_table(self.memory, patch.positions, patch.count, phase)
+        read_table(self.memory, patch.rows, patch.width, phase)
         tile, entry = np.nonzero(positions != NO_POSITION)
         word = positions[tile, entry].astype(np.int64)
         outside = np.flatnonzero(word >= patch.width)
@@ -544,7 +475,7 @@ class Executor:
         return tile, word + (patch.rows - self.memory.base) // 4
 
     def _apply_patch(
-        self, patch: DecodedPatch, tile: npt.NDArray[np.int64], word: npt.NDArray[np.int64], phase: _Phase
+        self, patch: DecodedPatch, tile: npt.NDArray[np.int64], word: npt.NDArray[np.int64], phase: Phase
     ) -> None:
         words = self.memory.words[tile, word].astype(np.int64)
         limit = 1 << ADDRESS_BITS
@@ -563,10 +494,10 @@ class Executor:
         self.memory.words[tile, word] = (words & ~mask & 0xFFFFFFFF | value << patch.shift).astype(np.uint32)
         self._record_patch(patch, tile, phase)
 
-    def _record_patch(self, patch: DecodedPatch, tile: npt.NDArray[np.int64], phase: _Phase) -> None:
+    def _record_patch(self, patch: DecodedPatch, tile: npt.NDArray[np.int64], phase: Phase) -> None:
         """Patching costs each tile its own number of words."""
         counts = np.bincount(tile, minlength=self.memory.tiles)
-        step = _Phase(f"{phase.name}: patch rows", phase.provenance, phase.word, phase.iteration)
+        step = Phase(f"{phase.name}: patch rows", phase.provenance, phase.word, phase.iteration)
         self._record(
             step, "copy", self.machine.patch_cycles(counts), kernel("patch_rows").evidence == "assumed"
         )
@@ -586,7 +517,7 @@ class Executor:
 
     def _exchange(self, exchange: DecodedExchange, iteration: tuple[int, ...]) -> None:
         phase = self._phase(exchange.word, iteration)
-        words = self._table(exchange.rows, exchange.width, phase)
+        words = read_table(self.memory, exchange.rows, exchange.width, phase)
         delivery = self._deliver(words, exchange.rows, phase)
         fabric.require_written(delivery, self.memory.valid, FULL, str(phase))
         fabric.move(delivery, self.memory.data)
@@ -596,7 +527,7 @@ class Executor:
             self._record(phase, "exchange", ends)
             self._record(phase, "sync", int(self.machine.phase_overhead))
 
-    def _deliver(self, words: npt.NDArray[np.uint32], rows: int, phase: _Phase) -> fabric.Delivery:
+    def _deliver(self, words: npt.NDArray[np.uint32], rows: int, phase: Phase) -> fabric.Delivery:
         """Rows are decoded, and what does not depend on contents is checked, once for the same words."""
         key = (rows, hashlib.blake2b(np.ascontiguousarray(words).data, digest_size=16).digest())
         if key in self._phases:
@@ -615,7 +546,7 @@ class Executor:
             known.learn(words, delivery)
         return delivery
 
-    def _refuse_persistent(self, delivery: fabric.Delivery, phase: _Phase) -> None:
+    def _refuse_persistent(self, delivery: fabric.Delivery, phase: Phase) -> None:
         """Code, tables and parameters outlive a phase: no receive may touch them."""
         flat = self.memory.persistent.reshape(-1)
         for size in np.unique(delivery.nwords).tolist():
@@ -639,464 +570,9 @@ class Executor:
 
     # ------------------------------------------------------------------------------------------ kernel calls
 
-    def _call(self, call: DecodedCall, iteration: tuple[int, ...]) -> None:
-        phase = self._phase(call.word, iteration)
-        code = self._code.get(call.code)
-        if code is None:
-            raise IllegalProgram(
-                "no kernel's code is here", rule="call of no kernel", phase=str(phase), address=call.code
-            )
-        try:
-            entry = kernel(code.kernel)
-        except UnknownKernel as error:
-            raise IllegalProgram(
-                str(error), rule="call of no kernel", phase=str(phase), address=call.code
-            ) from None
-        phase.name = code.kernel
-        extents = self._group(call, phase)
-        scalars = dict(call.scalars)
-        dtypes = tuple(operand.dtype for operand in (*call.ins, *call.outs))
-        if (len(call.ins), len(call.outs)) != (len(entry.ins), len(entry.outs)):
-            raise IllegalProgram(
-                f"{code.kernel} takes {len(entry.ins)} inputs and {len(entry.outs)} outputs, "
-                f"the call has {len(call.ins)} and {len(call.outs)}",
-                rule="call of no kernel",
-                phase=str(phase),
-            )
-        function = semantics(code.kernel)
-        cycles = np.zeros(self.memory.tiles, np.int64)
-        for group in extents.groups:
-            bound = self._bind(call, entry, group, scalars, iteration, phase)
-            self._evaluate(call, entry, group, bound, scalars, function, phase)
-            facts = {**scalars, **self._placement_scalars(entry, bound)}
-            cycles[group.numbers] = entry.cycles(np.array([group.extents]), dtypes, facts)[0]
-        category: Category = "copy" if code.kernel in COPY_KERNELS else "compute"
-        self._record(phase, category, cycles, entry.evidence_of(dtypes) == "assumed", extents.active)
-
-    def _group(self, call: DecodedCall, phase: _Phase) -> _Extents:
-        table = self._table(call.extents, call.extent_axes, phase)
-        key = table.tobytes() + bytes([call.extent_axes & 0xFF])
-        found = self._extents.get(key)
-        if found is not None:
-            return found
-        values = table.view(np.int32).astype(np.int64)
-        negative = np.flatnonzero((values < 0).any(axis=1))
-        if negative.size:
-            raise IllegalProgram(
-                "an extent is negative",
-                rule="bad extents",
-                tile=int(negative[0]),
-                phase=str(phase),
-                address=call.extents,
-            )
-        active = np.flatnonzero((values > 0).all(axis=1))
-        groups: list[_Group] = []
-        if active.size:
-            distinct, inverse = np.unique(values[active], axis=0, return_inverse=True)
-            inverse = inverse.reshape(-1)
-            for number, row in enumerate(distinct):
-                numbers = active[inverse == number]
-                groups.append(_Group(_as_tiles(numbers), numbers, tuple(int(value) for value in row)))
-        values = np.where((values > 0).all(axis=1, keepdims=True), values, 0)
-        found = _Extents(values, tuple(groups), int(active.size))
-        self._extents[key] = found
-        return found
-
-    def _bind(
-        self,
-        call: DecodedCall,
-        entry: Kernel,
-        group: _Group,
-        scalars: dict[str, int | float],
-        iteration: tuple[int, ...],
-        phase: _Phase,
-    ) -> list[_Bound]:
-        """
-        The operands of a call on one group of tiles at their addresses of this iteration, checked against the
-        kernel's rules.
-        """
-        shapes = operand_extents(entry, group.extents, scalars)
-        bound: list[_Bound] = []
-        for operand, rule, shape in zip(
-            (*call.ins, *call.outs), (*entry.ins, *entry.outs), shapes, strict=True
-        ):
-            address = operand.address + sum(
-                step * number for step, number in zip(operand.steps, iteration, strict=False)
-            )
-            if len(shape) != len(operand.axes):
-                raise IllegalProgram(
-                    f"operand '{rule.name}' has {len(operand.axes)} axes, {entry.name} wants {len(shape)}",
-                    rule="operand order",
-                    phase=str(phase),
-                    address=address,
-                )
-            access = compile_access(operand.axes, shape, itemsize(operand.dtype), address % 4)
-            bound.append(_Bound(operand, rule, shape, address, access))
-        self._check_operands(call, entry, group, bound, phase)
-        return bound
-
-    def _placement_scalars(self, entry: Kernel, bound: list[_Bound]) -> dict[str, int]:
-        """
-        Arguments of the cost that follow from where the operands lie; whatever the call claims about them is
-        not believed.
-        """
-        if "weights_standard" in entry.scalars:
-            region = self.machine.region_of(bound[1].address)
-            return {"weights_standard": int(region is not None and region.interleave == 1)}
-        if "run_bytes" in entry.scalars:
-            return {"run_bytes": self._copied_run(bound)}
-        return {}
-
-    def _copied_run(self, bound: list[_Bound]) -> int:
-        source, out = bound
-        key = (source.operand.axes, out.operand.axes, out.extents, out.access.itemsize)
-        if key not in self._runs:
-            shape = out.extents
-            tables = [_flat_offsets(item.operand.axes, shape) for item in (out, source)]
-            self._runs[key] = copied_run(tables[0], tables[1], out.access.itemsize)
-        return gcd(self._runs[key], out.address, source.address)
-
-    def _evaluate(
-        self,
-        call: DecodedCall,
-        entry: Kernel,
-        group: _Group,
-        bound: list[_Bound],
-        scalars: dict[str, int | float],
-        function: Callable[..., list[np.ndarray]],
-        phase: _Phase,
-    ) -> None:
-        sources, targets = bound[: len(call.ins)], bound[len(call.ins) :]
-        per_tile = sum(item.access.elements * (item.access.itemsize + ARITHMETIC_BYTES) for item in bound)
-        chunk = max(1, CHUNK_BYTES // max(per_tile, 1))
-        outs_dtype = tuple(item.operand.dtype for item in targets)
-        for first in range(0, len(group.numbers), chunk):
-            numbers = group.numbers[first : first + chunk]
-            tiles = group.tiles if len(numbers) == len(group.numbers) else _as_tiles(numbers)
-            arrays: list[np.ndarray] = []
-            for item in sources:
-                self._check_read(tiles, item, entry, phase)
-                at = item.address - self.memory.base
-                raw = gather(self.memory.data, tiles, at, item.access)
-                arrays.append(raw.view(numpy_dtype(item.operand.dtype)))
-            for item in targets:
-                self._check_write(tiles, item, entry, phase)
-            results = function(arrays, outs_dtype, scalars, group.extents)
-            for item, values in zip(targets, results, strict=True):
-                self._store(tiles, item, values, entry, phase)
-
-    def _store(self, tiles: Tiles, item: _Bound, values: np.ndarray, entry: Kernel, phase: _Phase) -> None:
-        expected = np.dtype(numpy_dtype(item.operand.dtype))
-        count = len(_numbers(tiles, self.memory.tiles))
-        if values.shape[0] != count:  # a kernel without inputs does not know the tiles
-            values = np.broadcast_to(values, (count, *values.shape[1:]))
-        shape = (count, *item.access.shape)
-        if values.dtype != expected or values.size != int(np.prod(shape)):
-            raise TypeError(
-                f"{entry.name} gave {values.dtype}{values.shape}, its operand is {expected}{shape}"
-            )
-        raw = np.ascontiguousarray(values).view({1: np.uint8, 2: np.uint16, 4: np.uint32}[expected.itemsize])
-        scatter(self.memory.data, tiles, item.address - self.memory.base, item.access, raw.reshape(shape))
-        self._mark(tiles, item, entry.name in SUB_WORD_KERNELS)
-
-    def _mark(self, tiles: Tiles, item: _Bound, keeps: bool) -> None:
-        """
-        The bytes of an output are defined now; a word that it fills in part loses its other bytes unless the
-        kernel `keeps` them.
-        """
-        access, valid = item.access, self.memory.valid
-        base = (item.address - self.memory.base) // 4
-        if access.words is None or access.masks is None:
-            valid[tiles, base + access.low // 4 : base + access.high // 4] = FULL
-            return
-        columns = base + access.words
-        whole = access.masks == FULL
-        index = _cross(tiles, columns[whole], self.memory.tiles)
-        valid[index] = FULL
-        if not whole.all():
-            index = _cross(tiles, columns[~whole], self.memory.tiles)
-            masks = access.masks[~whole]
-            before = valid[index]
-            if keeps:
-                valid[index] = (before | masks) & ~(masks << 4)
-            else:
-                lost = (before & FULL | before >> 4) & ~masks & FULL
-                valid[index] = lost << 4 | masks
-
-    # ------------------------------------------------------------------------------------------ refusals of
-    # calls
-
-    def _refuse(
-        self,
-        rule: str,
-        text: str,
-        phase: _Phase,
-        item: _Bound,
-        tile: int | None = None,
-        address: int | None = None,
-    ) -> IllegalProgram:
-        return IllegalProgram(
-            text,
-            rule=rule,
-            tile=tile,
-            phase=str(phase),
-            address=item.address if address is None else address,
-            location=phase.provenance or None,
-        )
-
-    def _check_operands(
-        self, call: DecodedCall, entry: Kernel, group: _Group, bound: list[_Bound], phase: _Phase
-    ) -> None:
-        """What does not depend on contents: once for each call, group and addresses."""
-        key = (call.word, group.extents, tuple(item.address for item in bound))
-        if key in self._legal:
-            return
-        tile = int(group.numbers[0])
-        for item in bound:
-            name, access, rule = f"operand '{item.rule.name}' of {entry.name}", item.access, item.rule
-            if item.address % max(rule.alignment, access.itemsize):
-                raise self._refuse(
-                    "misaligned access",
-                    f"{name} needs {max(rule.alignment, access.itemsize)}-byte alignment",
-                    phase,
-                    item,
-                    tile,
-                )
-            low, high = item.address + access.low, item.address + access.high
-            if not self.memory.inside(low, high + rule.tail - low):
-                raise self._refuse(
-                    "address out of range",
-                    f"{name} reaches from {low:#x} to {high + rule.tail:#x}",
-                    phase,
-                    item,
-                    tile,
-                )
-            if rule.memory != "any":
-                for address in (low, high - 1):
-                    region = self.machine.region_of(address)
-                    if region is None or region.name != rule.memory:
-                        raise self._refuse(
-                            "wrong memory class",
-                            f"{name} must lie in {rule.memory} memory",
-                            phase,
-                            item,
-                            tile,
-                            address,
-                        )
-            problem = order_problem(rule, item.operand, item.extents)
-            if problem:
-                raise self._refuse("operand order", f"{name} {problem}", phase, item, tile)
-        for item in bound[len(call.ins) :]:
-            repeated = any(
-                is_broadcast(axis) and extent > 1
-                for axis, extent in zip(item.operand.axes, item.extents, strict=True)
-            )
-            if item.access.duplicates or repeated:
-                raise self._refuse(
-                    "two writers", f"elements of the output of {entry.name} share bytes", phase, item, tile
-                )
-        self._check_overlaps(call, entry, bound, phase, tile)
-        for one, other in entry.separate:
-            shared = np.intersect1d(self._touched_elements(bound[one]), self._touched_elements(bound[other]))
-            if shared.size:
-                start, _ = self.machine.element_range(int(shared[0]))
-                raise self._refuse(
-                    "memory element conflict",
-                    f"operands {one} and {other} of {entry.name} share the memory element at {start:#x}",
-                    phase,
-                    bound[other],
-                    tile,
-                )
-        self._legal.add(key)
-
-    def _check_overlaps(
-        self, call: DecodedCall, entry: Kernel, bound: list[_Bound], phase: _Phase, tile: int
-    ) -> None:
-        """An output may replace an input in place, element by element, and nothing else may overlap it."""
-        for number, out in enumerate(bound[len(call.ins) :], len(call.ins)):
-            for other_number, other in enumerate(bound):
-                if other_number == number or (other_number >= len(call.ins) and other_number > number):
-                    continue
-                low = max(out.address + out.access.low, other.address + other.access.low)
-                high = min(out.address + out.access.high, other.address + other.access.high)
-                if low >= high:
-                    continue
-                written = other_number >= len(call.ins)
-                if not written and _in_place(entry, out, other):
-                    continue
-                shared = np.intersect1d(_absolute_words(out), _absolute_words(other))
-                if shared.size:
-                    rule = "two writers" if written else "output overlaps an input"
-                    raise self._refuse(
-                        rule,
-                        f"operands {other_number} and {number} of {entry.name} overlap, "
-                        "but not element by element in place",
-                        phase,
-                        out,
-                        tile,
-                        int(shared[0]) * 4,
-                    )
-
-    def _touched_elements(self, item: _Bound) -> npt.NDArray[np.int64]:
-        access = item.access
-        key = (item.address, id(access))
-        found = self._elements.get(key)
-        if found is None:
-            if access.words is None:
-                addresses = np.arange((item.address + access.low) // 64 * 64, item.address + access.high, 64)
-            else:
-                addresses = (item.address // 4 + access.words) * 4
-            found = np.unique(self.machine.element_index(addresses))
-            self._elements[key] = found
-        return found
-
-    def _check_read(self, tiles: Tiles, item: _Bound, entry: Kernel, phase: _Phase) -> None:
-        access, valid = item.access, self.memory.valid
-        base = (item.address - self.memory.base) // 4
-        if access.words is None or access.masks is None:
-            window = valid[tiles, base + access.low // 4 : base + access.high // 4]
-            bad = window & FULL != FULL
-            columns = np.arange(base + access.low // 4, base + access.high // 4)
-            masks = np.full(len(columns), FULL, np.uint8)
-        else:
-            columns, masks = base + access.words, access.masks
-            window = valid[_cross(tiles, columns, self.memory.tiles)]
-            bad = masks & ~window != 0
-        if not bad.any():
-            return
-        row, column = (int(index[0]) for index in np.nonzero(bad))
-        state = int(window[row, column])
-        bits = int(masks[column]) & ~state & FULL
-        byte = (bits & -bits).bit_length() - 1
-        destroyed = bool(state >> (4 + byte) & 1)
-        rule_name = item.rule.name
-        raise self._refuse(
-            "sub-word store" if destroyed else "read of unwritten memory",
-            f"operand '{rule_name}' of {entry.name} reads a byte that "
-            + ("a store of part of its word has destroyed" if destroyed else "nothing has written"),
-            phase,
-            item,
-            _tile(tiles, row),
-            self.memory.base + int(columns[column]) * 4 + byte,
-        )
-
-    def _check_write(self, tiles: Tiles, item: _Bound, entry: Kernel, phase: _Phase) -> None:
-        columns = (item.address - self.memory.base) // 4 + item.access.touched()
-        if item.access.words is None and columns.size:
-            window = self.memory.persistent[tiles, columns[0] : columns[-1] + 1]
-        else:
-            window = self.memory.persistent[_cross(tiles, columns, self.memory.tiles)]
-        if window.any():
-            row, column = (int(index[0]) for index in np.nonzero(window))
-            raise self._refuse(
-                "two writers",
-                f"operand '{item.rule.name}' of {entry.name} would overwrite code, a table or a parameter",
-                phase,
-                item,
-                _tile(tiles, row),
-                self.memory.base + int(columns[column]) * 4,
-            )
-
 
 # ---------------------------------------------------------------------------------------------- free
 # functions
-
-
-def operand_extents(
-    entry: Kernel, extents: tuple[int, ...], scalars: Mapping[str, int | float]
-) -> list[tuple[int, ...]]:
-    """
-    Extents of every operand (ins, then outs) for the extents of the kernel's axes.
-
-    "..." in a kernel's axes stands for any number of them. Matrix kernels read and write whole passes: k and
-    n are rounded up.
-    """
-    names = list(entry.axes)
-    if "..." in names:
-        at = names.index("...")
-        names[at : at + 1] = [f"...{i}" for i in range(len(extents) - (len(names) - 1))]
-    sizes = dict(zip(names, entry.padded(np.array(extents, np.int64)).tolist(), strict=True))
-    found: list[tuple[int, ...]] = []
-    for number, rule in enumerate((*entry.ins, *entry.outs)):
-        axes: list[str] = []
-        for axis in rule.axes:
-            axes += [name for name in names if name.startswith("...")] if axis == "..." else [axis]
-        if entry.name.startswith("reduce.") and number >= len(entry.ins):
-            axes = axes[: len(axes) - int(scalars.get("reduced", 1))]
-        found.append(tuple(sizes[name] for name in axes))
-    return found
-
-
-def order_problem(rule: OperandRule, operand: DecodedOperand, shape: tuple[int, ...]) -> str | None:
-    """
-    What is wrong with the order of an operand whose element order the kernel fixes, or None.
-
-    Walks the digits of the rule from the innermost: the elements of an axis inside a block, or the whole
-    axis, must follow each other at a stride of everything further in. Blocks further out may lie anywhere.
-    """
-    inner = 1
-    for digit in reversed(rule.digits()):
-        if digit.kind == "blocks":
-            continue
-        axis = rule.axes.index(digit.axis)
-        at = offsets(operand.axes[axis], shape[axis])
-        size = digit.size if digit.kind == "inside" else len(at)
-        blocks = at.reshape(-1, size)
-        if (blocks - blocks[:, :1] != np.arange(size) * inner).any():
-            unit = f"blocks of {size}" if digit.kind == "inside" else "elements"
-            return f"must be ordered '{rule.order}': {unit} of axis {digit.axis} need stride {inner}"
-        inner *= size
-    return None
-
-
-def _flat_offsets(
-    axes: tuple[tuple[tuple[int, int], ...], ...], extents: tuple[int, ...]
-) -> npt.NDArray[np.int64]:
-    """Element offset of every index, flattened in the order of the axes."""
-    total = np.zeros((), np.int64)
-    for axis, extent in zip(axes, extents, strict=True):
-        total = total[..., None] + offsets(axis, extent)
-    return total.reshape(-1)
-
-
-def copied_run(out_offsets: npt.NDArray[np.int64], in_offsets: npt.NDArray[np.int64], itemsize: int) -> int:
-    """
-    Bytes that a copy can move at once, at most 8 (a double word): every run that is contiguous on both sides
-    is a multiple of it, and so is where it starts.
-    """
-    order = np.argsort(out_offsets, kind="stable")
-    target, origin = out_offsets[order], in_offsets[order]
-    starts = np.flatnonzero(np.concatenate(([True], (np.diff(target) != 1) | (np.diff(origin) != 1))))
-    lengths = np.diff(np.append(starts, len(order)))
-    sizes = np.concatenate((lengths, target[starts], origin[starts])) * itemsize
-    return int(np.gcd.reduce(sizes, initial=8))
-
-
-def _in_place(entry: Kernel, out: _Bound, source: _Bound) -> bool:
-    """
-    Whether the output lies exactly where the input lies, element by element (or on the first partial of a
-    reduction).
-    """
-    if out.address != source.address or out.access.itemsize != source.access.itemsize:
-        return False
-    axes = source.operand.axes
-    if entry.name == "reduce_partials":
-        axes = axes[1:]
-    return axes == out.operand.axes
-
-
-def _absolute_words(item: _Bound) -> npt.NDArray[np.int64]:
-    return item.address // 4 + item.access.touched()
-
-
-def _as_tiles(numbers: npt.NDArray[np.int64]) -> Tiles:
-    """A slice when the tiles are evenly spaced, which spares numpy a copy."""
-    if len(numbers) == 1:
-        return slice(int(numbers[0]), int(numbers[0]) + 1)
-    steps = np.diff(numbers)
-    if len(steps) and (steps == steps[0]).all() and steps[0] > 0:
-        return slice(int(numbers[0]), int(numbers[-1]) + 1, int(steps[0]))
-    return numbers
 
 
 def _members(binding: Binding) -> tuple[str, ...]:
@@ -1104,20 +580,16 @@ def _members(binding: Binding) -> tuple[str, ...]:
     return binding.tensors or (binding.name,) * (binding.count == 1)
 
 
-def _tile(tiles: Tiles, row: int) -> int:
-    if isinstance(tiles, slice):
-        return (tiles.start or 0) + row * (tiles.step or 1)
-    return int(tiles[row])
+def _host_name(binding: Binding) -> str:
+    """The name of an input or output."""
+    return binding.tensors[0] if binding.tensors else binding.name
 
 
-def _numbers(tiles: Tiles, total: int) -> npt.NDArray[np.int64]:
-    return np.arange(*tiles.indices(total)) if isinstance(tiles, slice) else tiles
-
-
-def _cross(
-    tiles: Tiles, columns: npt.NDArray[np.int64], total: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    return _numbers(tiles, total)[:, None], columns[None, :]
+def _require_shape(binding: Binding, name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:
+    if tuple(array.shape) != tuple(shape):
+        raise ExecutionError(
+            f"{binding.kind} '{name}' has shape {tuple(array.shape)}, the program wants {tuple(shape)}"
+        )
 
 
 _LAYOUTS: dict[str, Layout] = {}

@@ -1,0 +1,547 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Kernel calls: operands from SRAM, semantics, results to SRAM, and everything that a call may not do.
+
+Tiles with equal extents are computed together; what a call's operands demand of addresses is checked once for
+each such group and set of addresses, what depends on contents at every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.backends.image import DecodedCall, DecodedOperand
+from tilewright.backends.program import Code
+from tilewright.machine import Machine
+from tilewright.machine.kernels import Kernel, OperandRule, UnknownKernel, kernel
+from tilewright.planning.dtypes import itemsize, numpy_dtype
+from tilewright.sim.access import (
+    Access,
+    Tiles,
+    as_tiles,
+    compile_access,
+    cross,
+    gather,
+    is_broadcast,
+    offsets,
+    scatter,
+    tile_numbers,
+    tile_of,
+)
+from tilewright.sim.illegal import IllegalProgram
+from tilewright.sim.kernels import semantics
+from tilewright.sim.memory import FULL, Memory
+from tilewright.sim.phase import Phase, read_table
+
+SUB_WORD_KERNELS = ("copy", "narrow", "softmax.exp")
+"""
+Kernels that read, modify and write words that they fill in part (and pay for it); all others store whole
+words.
+"""
+CHUNK_BYTES = 200 << 20
+"""Bound of the temporaries of one kernel evaluation: tiles are taken in chunks that stay below it."""
+ARITHMETIC_BYTES = 32
+"""Temporaries per operand element while a kernel is evaluated (f64 intermediates)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Called:
+    """What a call did: kernel, cycles of each tile (tiles,), number of tiles, whether the cost is assumed."""
+
+    kernel: str
+    cycles: npt.NDArray[np.int64]
+    active: int
+    assumed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Tiles with equal extents."""
+
+    tiles: Tiles
+    numbers: npt.NDArray[np.int64]
+    extents: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Extents:
+    """A decoded extents table: its groups of active tiles, how many are active."""
+
+    groups: tuple[_Group, ...]
+    active: int
+
+
+@dataclass(eq=False)
+class _Bound:
+    """An operand on one group, at its address of this iteration."""
+
+    operand: DecodedOperand
+    rule: OperandRule
+    extents: tuple[int, ...]
+    address: int
+    access: Access
+
+
+class Calls:
+    """Executes kernel calls on a memory. `code` says which kernel is where."""
+
+    def __init__(self, memory: Memory, machine: Machine, code: Mapping[int, Code]) -> None:
+        self.memory = memory
+        self.machine = machine
+        self._code = code
+        self._extents: dict[bytes, _Extents] = {}
+        self._elements: dict[tuple[object, ...], npt.NDArray[np.int64]] = {}
+        self._runs: dict[tuple[object, ...], int] = {}
+        self._legal: set[tuple[object, ...]] = set()
+
+    def run(self, call: DecodedCall, iteration: tuple[int, ...], phase: Phase) -> Called:
+        """Execute a call: check it, compute, store. Names the kernel in `phase`."""
+        entry = self._kernel(call, phase)
+        phase.name = entry.name
+        extents = self._group(call, phase)
+        scalars = dict(call.scalars)
+        dtypes = tuple(operand.dtype for operand in (*call.ins, *call.outs))
+        if (len(call.ins), len(call.outs)) != (len(entry.ins), len(entry.outs)):
+            raise IllegalProgram(
+                f"{entry.name} takes {len(entry.ins)} inputs and {len(entry.outs)} outputs, "
+                f"the call has {len(call.ins)} and {len(call.outs)}",
+                rule="call of no kernel",
+                phase=str(phase),
+            )
+        function = semantics(entry.name)
+        cycles = np.zeros(self.memory.tiles, np.int64)
+        for group in extents.groups:
+            bound = self._bind(call, entry, group, scalars, iteration, phase)
+            self._evaluate(call, entry, group, bound, scalars, function, phase)
+            facts = {**scalars, **self._placement_scalars(entry, bound)}
+            cycles[group.numbers] = entry.cycles(np.array([group.extents]), dtypes, facts)[0]
+        return Called(entry.name, cycles, extents.active, entry.evidence_of(dtypes) == "assumed")
+
+    def _kernel(self, call: DecodedCall, phase: Phase) -> Kernel:
+        """The kernel whose code a call names by its address."""
+        code = self._code.get(call.code)
+        if code is None:
+            raise IllegalProgram(
+                "no kernel's code is here", rule="call of no kernel", phase=str(phase), address=call.code
+            )
+        try:
+            return kernel(code.kernel)
+        except UnknownKernel as error:
+            raise IllegalProgram(
+                str(error), rule="call of no kernel", phase=str(phase), address=call.code
+            ) from None
+
+    def _group(self, call: DecodedCall, phase: Phase) -> _Extents:
+        table = read_table(self.memory, call.extents, call.extent_axes, phase)
+        key = table.tobytes() + bytes([call.extent_axes & 0xFF])
+        found = self._extents.get(key)
+        if found is not None:
+            return found
+        values = table.view(np.int32).astype(np.int64)
+        negative = np.flatnonzero((values < 0).any(axis=1))
+        if negative.size:
+            raise IllegalProgram(
+                "an extent is negative",
+                rule="bad extents",
+                tile=int(negative[0]),
+                phase=str(phase),
+                address=call.extents,
+            )
+        active = np.flatnonzero((values > 0).all(axis=1))
+        groups: list[_Group] = []
+        if active.size:
+            distinct, inverse = np.unique(values[active], axis=0, return_inverse=True)
+            inverse = inverse.reshape(-1)
+            for number, row in enumerate(distinct):
+                numbers = active[inverse == number]
+                groups.append(_Group(as_tiles(numbers), numbers, tuple(int(value) for value in row)))
+        found = _Extents(tuple(groups), int(active.size))
+        self._extents[key] = found
+        return found
+
+    def _bind(
+        self,
+        call: DecodedCall,
+        entry: Kernel,
+        group: _Group,
+        scalars: dict[str, int | float],
+        iteration: tuple[int, ...],
+        phase: Phase,
+    ) -> list[_Bound]:
+        """
+        The operands of a call on one group of tiles at their addresses of this iteration, checked against the
+        kernel's rules.
+        """
+        shapes = operand_extents(entry, group.extents, scalars)
+        bound: list[_Bound] = []
+        for operand, rule, shape in zip(
+            (*call.ins, *call.outs), (*entry.ins, *entry.outs), shapes, strict=True
+        ):
+            address = operand.address + sum(
+                step * number for step, number in zip(operand.steps, iteration, strict=False)
+            )
+            if len(shape) != len(operand.axes):
+                raise IllegalProgram(
+                    f"operand '{rule.name}' has {len(operand.axes)} axes, {entry.name} wants {len(shape)}",
+                    rule="operand order",
+                    phase=str(phase),
+                    address=address,
+                )
+            access = compile_access(operand.axes, shape, itemsize(operand.dtype), address % 4)
+            bound.append(_Bound(operand, rule, shape, address, access))
+        self._check_operands(call, entry, group, bound, phase)
+        return bound
+
+    def _placement_scalars(self, entry: Kernel, bound: list[_Bound]) -> dict[str, int]:
+        """
+        Arguments of the cost that follow from where the operands lie; whatever the call claims about them is
+        not believed.
+        """
+        if "weights_standard" in entry.scalars:
+            region = self.machine.region_of(bound[1].address)
+            return {"weights_standard": int(region is not None and region.interleave == 1)}
+        if "run_bytes" in entry.scalars:
+            return {"run_bytes": self._copied_run(bound)}
+        return {}
+
+    def _copied_run(self, bound: list[_Bound]) -> int:
+        source, out = bound
+        key = (source.operand.axes, out.operand.axes, out.extents, out.access.itemsize)
+        if key not in self._runs:
+            shape = out.extents
+            tables = [_flat_offsets(item.operand.axes, shape) for item in (out, source)]
+            self._runs[key] = copied_run(tables[0], tables[1], out.access.itemsize)
+        return gcd(self._runs[key], out.address, source.address)
+
+    def _evaluate(
+        self,
+        call: DecodedCall,
+        entry: Kernel,
+        group: _Group,
+        bound: list[_Bound],
+        scalars: dict[str, int | float],
+        function: Callable[..., list[np.ndarray]],
+        phase: Phase,
+    ) -> None:
+        sources, targets = bound[: len(call.ins)], bound[len(call.ins) :]
+        per_tile = sum(item.access.elements * (item.access.itemsize + ARITHMETIC_BYTES) for item in bound)
+        chunk = max(1, CHUNK_BYTES // max(per_tile, 1))
+        outs_dtype = tuple(item.operand.dtype for item in targets)
+        for first in range(0, len(group.numbers), chunk):
+            numbers = group.numbers[first : first + chunk]
+            tiles = group.tiles if len(numbers) == len(group.numbers) else as_tiles(numbers)
+            arrays: list[np.ndarray] = []
+            for item in sources:
+                self._check_read(tiles, item, entry, phase)
+                at = item.address - self.memory.base
+                raw = gather(self.memory.data, tiles, at, item.access)
+                arrays.append(raw.view(numpy_dtype(item.operand.dtype)))
+            for item in targets:
+                self._check_write(tiles, item, entry, phase)
+            results = function(arrays, outs_dtype, scalars, group.extents)
+            for item, values in zip(targets, results, strict=True):
+                self._store(tiles, item, values, entry, phase)
+
+    def _store(self, tiles: Tiles, item: _Bound, values: np.ndarray, entry: Kernel, phase: Phase) -> None:
+        expected = np.dtype(numpy_dtype(item.operand.dtype))
+        count = len(tile_numbers(tiles, self.memory.tiles))
+        if values.shape[0] != count:  # a kernel without inputs does not know the tiles
+            values = np.broadcast_to(values, (count, *values.shape[1:]))
+        shape = (count, *item.access.shape)
+        if values.dtype != expected or values.size != int(np.prod(shape)):
+            raise TypeError(
+                f"{entry.name} gave {values.dtype}{values.shape}, its operand is {expected}{shape}"
+            )
+        raw = np.ascontiguousarray(values).view({1: np.uint8, 2: np.uint16, 4: np.uint32}[expected.itemsize])
+        scatter(self.memory.data, tiles, item.address - self.memory.base, item.access, raw.reshape(shape))
+        self._mark(tiles, item, entry.name in SUB_WORD_KERNELS)
+
+    def _mark(self, tiles: Tiles, item: _Bound, keeps: bool) -> None:
+        """
+        The bytes of an output are defined now; a word that it fills in part loses its other bytes unless the
+        kernel `keeps` them.
+        """
+        access, valid = item.access, self.memory.valid
+        base = (item.address - self.memory.base) // 4
+        if access.words is None or access.masks is None:
+            valid[tiles, base + access.low // 4 : base + access.high // 4] = FULL
+            return
+        columns = base + access.words
+        whole = access.masks == FULL
+        index = cross(tiles, columns[whole], self.memory.tiles)
+        valid[index] = FULL
+        if not whole.all():
+            index = cross(tiles, columns[~whole], self.memory.tiles)
+            masks = access.masks[~whole]
+            before = valid[index]
+            if keeps:
+                valid[index] = (before | masks) & ~(masks << 4)
+            else:
+                lost = (before & FULL | before >> 4) & ~masks & FULL
+                valid[index] = lost << 4 | masks
+
+    # ------------------------------------------------------------------------------------------ refusals of
+    # calls
+
+    def _refuse(
+        self,
+        rule: str,
+        text: str,
+        phase: Phase,
+        item: _Bound,
+        tile: int | None = None,
+        address: int | None = None,
+    ) -> IllegalProgram:
+        return IllegalProgram(
+            text,
+            rule=rule,
+            tile=tile,
+            phase=str(phase),
+            address=item.address if address is None else address,
+            location=phase.provenance or None,
+        )
+
+    def _check_operands(
+        self, call: DecodedCall, entry: Kernel, group: _Group, bound: list[_Bound], phase: Phase
+    ) -> None:
+        """What does not depend on contents: once for each call, group and addresses."""
+        key = (call.word, group.extents, tuple(item.address for item in bound))
+        if key in self._legal:
+            return
+        tile = int(group.numbers[0])
+        for item in bound:
+            name, access, rule = f"operand '{item.rule.name}' of {entry.name}", item.access, item.rule
+            if item.address % max(rule.alignment, access.itemsize):
+                raise self._refuse(
+                    "misaligned access",
+                    f"{name} needs {max(rule.alignment, access.itemsize)}-byte alignment",
+                    phase,
+                    item,
+                    tile,
+                )
+            low, high = item.address + access.low, item.address + access.high
+            if not self.memory.inside(low, high + rule.tail - low):
+                raise self._refuse(
+                    "address out of range",
+                    f"{name} reaches from {low:#x} to {high + rule.tail:#x}",
+                    phase,
+                    item,
+                    tile,
+                )
+            if rule.memory != "any":
+                for address in (low, high - 1):
+                    region = self.machine.region_of(address)
+                    if region is None or region.name != rule.memory:
+                        raise self._refuse(
+                            "wrong memory class",
+                            f"{name} must lie in {rule.memory} memory",
+                            phase,
+                            item,
+                            tile,
+                            address,
+                        )
+            problem = order_problem(rule, item.operand, item.extents)
+            if problem:
+                raise self._refuse("operand order", f"{name} {problem}", phase, item, tile)
+        for item in bound[len(call.ins) :]:
+            repeated = any(
+                is_broadcast(axis) and extent > 1
+                for axis, extent in zip(item.operand.axes, item.extents, strict=True)
+            )
+            if item.access.duplicates or repeated:
+                raise self._refuse(
+                    "two writers", f"elements of the output of {entry.name} share bytes", phase, item, tile
+                )
+        self._check_overlaps(call, entry, bound, phase, tile)
+        for one, other in entry.separate:
+            shared = np.intersect1d(self._touched_elements(bound[one]), self._touched_elements(bound[other]))
+            if shared.size:
+                start, _ = self.machine.element_range(int(shared[0]))
+                raise self._refuse(
+                    "memory element conflict",
+                    f"operands {one} and {other} of {entry.name} share the memory element at {start:#x}",
+                    phase,
+                    bound[other],
+                    tile,
+                )
+        self._legal.add(key)
+
+    def _check_overlaps(
+        self, call: DecodedCall, entry: Kernel, bound: list[_Bound], phase: Phase, tile: int
+    ) -> None:
+        """An output may replace an input in place, element by element, and nothing else may overlap it."""
+        for number, out in enumerate(bound[len(call.ins) :], len(call.ins)):
+            for other_number, other in enumerate(bound):
+                if other_number == number or (other_number >= len(call.ins) and other_number > number):
+                    continue
+                low = max(out.address + out.access.low, other.address + other.access.low)
+                high = min(out.address + out.access.high, other.address + other.access.high)
+                if low >= high:
+                    continue
+                written = other_number >= len(call.ins)
+                if not written and _in_place(entry, out, other):
+                    continue
+                shared = np.intersect1d(_absolute_words(out), _absolute_words(other))
+                if shared.size:
+                    rule = "two writers" if written else "output overlaps an input"
+                    raise self._refuse(
+                        rule,
+                        f"operands {other_number} and {number} of {entry.name} overlap, "
+                        "but not element by element in place",
+                        phase,
+                        out,
+                        tile,
+                        int(shared[0]) * 4,
+                    )
+
+    def _touched_elements(self, item: _Bound) -> npt.NDArray[np.int64]:
+        access = item.access
+        key = (item.address, item.operand.axes, item.extents, access.itemsize)
+        found = self._elements.get(key)
+        if found is None:
+            if access.words is None:
+                addresses = np.arange((item.address + access.low) // 64 * 64, item.address + access.high, 64)
+            else:
+                addresses = (item.address // 4 + access.words) * 4
+            found = np.unique(self.machine.element_index(addresses))
+            self._elements[key] = found
+        return found
+
+    def _check_read(self, tiles: Tiles, item: _Bound, entry: Kernel, phase: Phase) -> None:
+        access, valid = item.access, self.memory.valid
+        base = (item.address - self.memory.base) // 4
+        if access.words is None or access.masks is None:
+            window = valid[tiles, base + access.low // 4 : base + access.high // 4]
+            bad = window & FULL != FULL
+            columns = np.arange(base + access.low // 4, base + access.high // 4)
+            masks = np.full(len(columns), FULL, np.uint8)
+        else:
+            columns, masks = base + access.words, access.masks
+            window = valid[cross(tiles, columns, self.memory.tiles)]
+            bad = masks & ~window != 0
+        if not bad.any():
+            return
+        row, column = (int(index[0]) for index in np.nonzero(bad))
+        state = int(window[row, column])
+        bits = int(masks[column]) & ~state & FULL
+        byte = (bits & -bits).bit_length() - 1
+        destroyed = bool(state >> (4 + byte) & 1)
+        rule_name = item.rule.name
+        raise self._refuse(
+            "sub-word store" if destroyed else "read of unwritten memory",
+            f"operand '{rule_name}' of {entry.name} reads a byte that "
+            + ("a store of part of its word has destroyed" if destroyed else "nothing has written"),
+            phase,
+            item,
+            tile_of(tiles, row),
+            self.memory.base + int(columns[column]) * 4 + byte,
+        )
+
+    def _check_write(self, tiles: Tiles, item: _Bound, entry: Kernel, phase: Phase) -> None:
+        columns = (item.address - self.memory.base) // 4 + item.access.touched()
+        if item.access.words is None and columns.size:
+            window = self.memory.persistent[tiles, columns[0] : columns[-1] + 1]
+        else:
+            window = self.memory.persistent[cross(tiles, columns, self.memory.tiles)]
+        if window.any():
+            row, column = (int(index[0]) for index in np.nonzero(window))
+            raise self._refuse(
+                "two writers",
+                f"operand '{item.rule.name}' of {entry.name} would overwrite code, a table or a parameter",
+                phase,
+                item,
+                tile_of(tiles, row),
+                self.memory.base + int(columns[column]) * 4,
+            )
+
+
+def operand_extents(
+    entry: Kernel, extents: tuple[int, ...], scalars: Mapping[str, int | float]
+) -> list[tuple[int, ...]]:
+    """
+    Extents of every operand (ins, then outs) for the extents of the kernel's axes.
+
+    "..." in a kernel's axes stands for any number of them. Matrix kernels read and write whole passes: k and
+    n are rounded up.
+    """
+    names = list(entry.axes)
+    if "..." in names:
+        at = names.index("...")
+        names[at : at + 1] = [f"...{i}" for i in range(len(extents) - (len(names) - 1))]
+    sizes = dict(zip(names, entry.padded(np.array(extents, np.int64)).tolist(), strict=True))
+    found: list[tuple[int, ...]] = []
+    for number, rule in enumerate((*entry.ins, *entry.outs)):
+        axes: list[str] = []
+        for axis in rule.axes:
+            axes += [name for name in names if name.startswith("...")] if axis == "..." else [axis]
+        if entry.name.startswith("reduce.") and number >= len(entry.ins):
+            axes = axes[: len(axes) - int(scalars.get("reduced", 1))]
+        found.append(tuple(sizes[name] for name in axes))
+    return found
+
+
+def order_problem(rule: OperandRule, operand: DecodedOperand, shape: tuple[int, ...]) -> str | None:
+    """
+    What is wrong with the order of an operand whose element order the kernel fixes, or None.
+
+    Walks the digits of the rule from the innermost: the elements of an axis inside a block, or the whole
+    axis, must follow each other at a stride of everything further in. Blocks further out may lie anywhere.
+    """
+    inner = 1
+    for digit in reversed(rule.digits()):
+        if digit.kind == "blocks":
+            continue
+        axis = rule.axes.index(digit.axis)
+        at = offsets(operand.axes[axis], shape[axis])
+        size = digit.size if digit.kind == "inside" else len(at)
+        blocks = at.reshape(-1, size)
+        if (blocks - blocks[:, :1] != np.arange(size) * inner).any():
+            unit = f"blocks of {size}" if digit.kind == "inside" else "elements"
+            return f"must be ordered '{rule.order}': {unit} of axis {digit.axis} need stride {inner}"
+        inner *= size
+    return None
+
+
+def _flat_offsets(
+    axes: tuple[tuple[tuple[int, int], ...], ...], extents: tuple[int, ...]
+) -> npt.NDArray[np.int64]:
+    """Element offset of every index, flattened in the order of the axes."""
+    total = np.zeros((), np.int64)
+    for axis, extent in zip(axes, extents, strict=True):
+        total = total[..., None] + offsets(axis, extent)
+    return total.reshape(-1)
+
+
+def copied_run(out_offsets: npt.NDArray[np.int64], in_offsets: npt.NDArray[np.int64], itemsize: int) -> int:
+    """
+    Bytes that a copy can move at once, at most 8 (a double word): every run that is contiguous on both sides
+    is a multiple of it, and so is where it starts.
+    """
+    order = np.argsort(out_offsets, kind="stable")
+    target, origin = out_offsets[order], in_offsets[order]
+    starts = np.flatnonzero(np.concatenate(([True], (np.diff(target) != 1) | (np.diff(origin) != 1))))
+    lengths = np.diff(np.append(starts, len(order)))
+    sizes = np.concatenate((lengths, target[starts], origin[starts])) * itemsize
+    return int(np.gcd.reduce(sizes, initial=8))
+
+
+def _in_place(entry: Kernel, out: _Bound, source: _Bound) -> bool:
+    """
+    Whether the output lies exactly where the input lies, element by element (or on the first partial of a
+    reduction).
+    """
+    if out.address != source.address or out.access.itemsize != source.access.itemsize:
+        return False
+    axes = source.operand.axes
+    if entry.name == "reduce_partials":
+        axes = axes[1:]
+    return axes == out.operand.axes
+
+
+def _absolute_words(item: _Bound) -> npt.NDArray[np.int64]:
+    return item.address // 4 + item.access.touched()
