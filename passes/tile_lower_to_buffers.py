@@ -80,7 +80,7 @@ class _Lowering:
     def emit(self, op: Operation) -> Operation:
         if self.location is not None:
             op.location = self.location  # type: ignore[assignment]
-        return self.at.insert_op(op)
+        return self.at.insert(op)
 
     def alloc(self, name: str, buffer: Buffer, count: int = 1, category: str | None = None) -> SSAValue:
         op = AllocOp(name, category or buffer.category, BufferType((buffer.dtype, buffer.layout, count)))
