@@ -9,15 +9,17 @@ The control events of a tile (source selections, pointers) take slots of the sam
 force a later start: two controls at one cycle share a `sendpicp`, a control inside a send cuts it, and a control at the first word of a
 send is a `sendpicp` that states both. What they cost is row words, which `backends/rows.py` counts.
 
-The method is list scheduling seen from the receivers. Messages with the same set of receivers form a queue; the queue that
-can go on earliest commits one message, chosen among its next few for the least idle time at the receivers. Times only go forward:
-a tile's free time is one number. Queues are ordered so that
+The method is list scheduling seen from the receivers. Messages with the same set of receivers form a queue. The queue whose first receiver
+is free earliest commits one message: the first whose words can land within a few idle cycles, else, among the next few, a compromise
+between a short wait and a sender that has much left to send. Times only go forward: a tile's free time is one number.
 
-- a receiver starts with the sender after itself (all-to-all becomes a rotation),
-- of multicasts to one set, sources in the same fabric column and lane follow each other: their latencies differ by a constant,
-  so their words abut on every receiver at once; a change of column costs the spread of the latency differences,
-- operands (destination buffers) come one after another when sets of receivers overlap: rows and columns of a grid mixed
-  would wait for each other.
+Accepting a few idle cycles keeps the order of a queue, and the order is what makes receivers fit together: each starts with the sender after
+itself, so that an all-to-all is a rotation, in which all senders stay busy. Sources ordered by fabric column and lane differ in latency by
+a constant inside a column; a change of column costs a multicast the spread of the latency differences. Operands (destination buffers) come one after another when sets of receivers overlap: rows
+and columns of a grid mixed would wait for each other.
+
+No single order is best for every pattern, so a few variants are tried, in a fixed order and a number that depends on
+the number of messages only, until one is close to the bound.
 """
 
 from __future__ import annotations
@@ -38,11 +40,54 @@ if TYPE_CHECKING:
 ITEM_BYTES = 4
 """Bytes of one item. The paired mode (8-byte items over both buses of a tile pair) would be a second value per message."""
 
-CANDIDATES = 12
-"""Messages of a queue that are looked at for one commit, when none of them can go without idle time."""
-
 WIDE = 8
 """Mean number of receivers from which multicasts are evaluated with arrays."""
+
+CLOSE = 1.015
+"""A schedule within this factor of its bound (and the latency of a word) is not improved further."""
+
+EFFORT = 240_000
+"""Messages scheduled in all variants together, roughly; the first variant is always complete."""
+
+FEW = 1.5
+"""Mean number of receivers below which multicasts may be sent one by one."""
+
+URGENCY = 8
+"""Words that a sender has left to send which outweigh one cycle of waiting for it."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to run the list schedule.
+
+    `tolerance`: idle cycles of a receiver that are accepted to keep the order. `candidates`: messages of a queue that are looked at. `order`
+    of the sources in a queue: "logical" or "position" rotation. `descending`: later operands first. `patience`: how often a queue that
+    has to wait lets others go first.
+    """
+
+    tolerance: int = 8
+    candidates: int = 64
+    order: str = "logical"
+    descending: bool = True
+    patience: int = 20
+
+
+SINGLE_VARIANTS = (
+    Variant(order="position"),
+    Variant(),
+    Variant(tolerance=0, candidates=400, order="position"),
+    Variant(tolerance=16),
+    Variant(tolerance=4, order="position"),
+    Variant(tolerance=2, candidates=400),
+)
+MULTICAST_VARIANTS = (
+    Variant(),
+    Variant(order="position"),
+    Variant(descending=False),
+    Variant(tolerance=0),
+    Variant(tolerance=20, patience=3),
+    Variant(tolerance=0, order="position", descending=False, patience=3),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,14 +200,9 @@ def schedule(messages: Messages, machine: Machine) -> Schedule:
     every = np.arange(tiles, dtype=np.int64)
     lead = np.asarray(machine.select_lead(every), np.int64)
     source = np.asarray(machine.physical(every), np.int64)
+    sends, start = _best(sends, machine, lead, source)
     owner = np.repeat(np.arange(len(sends), dtype=np.int64), sends.count)
     latency = np.asarray(machine.latency(sends.tile[owner], sends.dst_tile), np.int64)
-    if not len(sends):
-        start = np.empty(0, np.int64)
-    elif int(sends.count.max()) == 1:
-        start = _single(sends, latency, lead, tiles)
-    else:
-        start = _multicast(sends, latency, lead, source, tiles)
 
     by_time = np.lexsort((start, sends.tile))
     place = np.empty_like(by_time)
@@ -190,6 +230,75 @@ def schedule(messages: Messages, machine: Machine) -> Schedule:
     return result
 
 
+def _best(sends: Sends, machine: Machine, lead: Ints, source: Ints) -> tuple[Sends, Ints]:
+    """The sends and start cycles of the best of a few variants."""
+    tiles = machine.tiles
+    if not len(sends):
+        return sends, np.empty(0, np.int64)
+    # Column and lane first, then row: neighbours in this order have latencies that differ by a constant.
+    position = np.argsort(np.argsort(source % 64 * 64 + source // 64))
+    owner = np.repeat(np.arange(len(sends), dtype=np.int64), sends.count)
+    sent = np.bincount(sends.tile, sends.words, tiles).max()
+    received = np.bincount(sends.dst_tile, sends.words[owner], tiles).max()
+    sent_alone = np.bincount(sends.tile, sends.words * sends.count, tiles).max()
+    bound = int(max(received, sent))
+    first_landing = int(np.maximum(lead[sends.dst_tile], machine.latency(sends.tile[owner], sends.dst_tile)).min())
+    goal = int(CLOSE * bound) + first_landing
+
+    # A few multicasts among many single messages bind receivers to each other for little: send them one by one, where
+    # the senders have the time.
+    narrow = int(sends.count.max()) == 1
+    plans = [(sends, SINGLE_VARIANTS if narrow else MULTICAST_VARIANTS)]
+    if not narrow and len(owner) < FEW * len(sends) and sent_alone <= 1.2 * bound:
+        plans.insert(0, (_one_by_one(sends), SINGLE_VARIANTS))
+    if narrow and sends.words.mean() < 8:
+        # Idle cycles weigh more beside short messages.
+        plans = [(sends, (SINGLE_VARIANTS[0], SINGLE_VARIANTS[2], SINGLE_VARIANTS[1], *SINGLE_VARIANTS[3:]))]
+    best, best_start, best_end = sends, np.empty(0, np.int64), 1 << 62
+    effort = 0
+    for plan, variants in plans:
+        single = int(plan.count.max()) == 1
+        owner = np.repeat(np.arange(len(plan), dtype=np.int64), plan.count)
+        latency = np.asarray(machine.latency(plan.tile[owner], plan.dst_tile), np.int64)
+        cost = len(plan) * (1 if single else 3)
+        for variant in variants:
+            if effort and (best_end <= goal or effort + cost > EFFORT):
+                break
+            run = _single if single else _multicast
+            start = run(plan, latency, lead, position, tiles, variant)
+            end = int((start[owner] + latency + plan.words[owner]).max())
+            if end < best_end:
+                best, best_start, best_end = plan, start, end
+            effort += cost
+    return best, best_start
+
+
+def _one_by_one(sends: Sends) -> Sends:
+    """Every destination with a send of its own."""
+    owner = np.repeat(np.arange(len(sends), dtype=np.int64), sends.count)
+    ones = np.ones(len(owner), np.int64)
+    return Sends(
+        tile=sends.tile[owner],
+        buffer=sends.buffer[owner],
+        offset=sends.offset[owner],
+        words=sends.words[owner],
+        cls=sends.dst_tile,
+        first=np.arange(len(owner), dtype=np.int64),
+        count=ones,
+        dst_tile=sends.dst_tile,
+        dst_buffer=sends.dst_buffer,
+        dst_offset=sends.dst_offset,
+    )
+
+
+def _rotation(sends: Sends, position: Ints, tiles: int, variant: Variant) -> Ints:
+    """How far after (the first of) its receivers a source comes."""
+    origin = sends.dst_tile[sends.first]
+    if variant.order == "logical":
+        return (sends.tile - origin - 1) % tiles
+    return (position[sends.tile] - position[origin] - 1) % tiles
+
+
 def _queues(order: Ints, cls: Ints) -> tuple[list[int], list[list[int]]]:
     """Distinct classes and their messages, in the given order of messages."""
     order = order[np.argsort(cls[order], kind="stable")]
@@ -199,131 +308,156 @@ def _queues(order: Ints, cls: Ints) -> tuple[list[int], list[list[int]]]:
     return classes.tolist(), [flat[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
 
 
-def _single(sends: Sends, latency: Ints, lead: Ints, tiles: int) -> Ints:
+def _single(sends: Sends, latency: Ints, lead: Ints, position: Ints, tiles: int, variant: Variant) -> Ints:
     """Start cycles when every message has one receiver: plain integers, since each decision is tiny."""
-    group = sends.dst_buffer
-    rotation = (sends.tile - sends.dst_tile - 1) % tiles
-    order = np.lexsort((sends.offset, sends.buffer, rotation, group))
+    order = np.lexsort((sends.offset, sends.buffer, _rotation(sends, position, tiles, variant)))
     receivers, queues = _queues(order, sends.dst_tile)
     source = sends.tile.tolist()
     words = sends.words.tolist()
     travel = latency.tolist()
     start = [0] * len(source)
     sender_free = [0] * tiles
+    left = np.bincount(sends.tile, sends.words, tiles).astype(np.int64).tolist()
     # Most loaded receivers first among equals.
-    load = np.zeros(tiles, np.int64)
-    np.add.at(load, sends.dst_tile, sends.words)
-    free = lead[receivers].tolist()
-    rank = np.argsort(np.argsort(-load[receivers], kind="stable"), kind="stable").tolist()
-    heap = [(free[i], rank[i], i) for i in range(len(receivers))]
+    load = np.bincount(sends.dst_tile, sends.words, tiles)[receivers]
+    rank = np.argsort(np.argsort(-load, kind="stable"), kind="stable").tolist()
+    heap = [(now, rank[i], i) for i, now in enumerate(lead[receivers].tolist())]
     heapify(heap)
+    tolerance, candidates = variant.tolerance, variant.candidates
     while heap:
         now, tie, i = heap[0]
         queue = queues[i]
-        best = -1
-        best_landing = 1 << 62
+        best, best_landing, best_cost = 0, 0, 1 << 62
+        limit = now + tolerance
         looked = 0
         for place, m in enumerate(queue):
-            landing = sender_free[source[m]] + travel[m]
-            if landing < best_landing:
+            s = source[m]
+            landing = sender_free[s] + travel[m]
+            if landing <= limit:
                 best, best_landing = place, landing
-                if landing <= now:
-                    break
+                break
+            cost = (landing - now) * URGENCY - left[s]
+            if cost < best_cost:
+                best, best_landing, best_cost = place, landing, cost
             looked += 1
-            if looked >= CANDIDATES:
+            if looked >= candidates:
                 break
         m = queue[best]
+        del queue[best]
         if best_landing < now:
             best_landing = now
-        del queue[best]
         begin = best_landing - travel[m]
         start[m] = begin
-        sender_free[source[m]] = begin + words[m]
+        s = source[m]
+        size = words[m]
+        sender_free[s] = begin + size
+        left[s] -= size
         if queue:
-            heapreplace(heap, (best_landing + words[m], tie, i))
+            heapreplace(heap, (best_landing + size, tie, i))
         else:
             heappop(heap)
     return np.asarray(start, np.int64)
 
 
-def _multicast(sends: Sends, latency: Ints, lead: Ints, source: Ints, tiles: int) -> Ints:
+def _multicast(
+    sends: Sends, latency: Ints, lead: Ints, position: Ints, tiles: int, variant: Variant
+) -> Ints:
     """Start cycles when messages have several receivers."""
     size = len(sends)
     group = np.minimum.reduceat(sends.dst_buffer, sends.first)
-    position = source % 64 * 64 + source // 64  # column and lane, then row
-    origin = position[sends.dst_tile[sends.first]]
-    turn = (position[sends.tile] - origin - 1) % (64 * 64)
-    order = np.lexsort((sends.offset, sends.buffer, turn, group))
+    if variant.descending:
+        group = -group
+    order = np.lexsort((sends.offset, sends.buffer, _rotation(sends, position, tiles, variant), group))
     numbers, groups = np.unique(group, return_inverse=True)
     # An operand's messages are not committed before the operands before it could be through.
     weight = np.zeros((len(numbers), tiles), np.int64)
-    np.add.at(weight, (np.repeat(groups, sends.count), sends.dst_tile), np.repeat(sends.words, sends.count))
+    owner_words = np.repeat(sends.words, sends.count)
+    np.add.at(weight, (np.repeat(groups, sends.count), sends.dst_tile), owner_words)
     nominal = np.concatenate([[0], np.cumsum(weight.max(axis=1))[:-1]])
-    key = sends.cls * len(numbers) + groups
-    _, queues = _queues(order, key)
-    opening = nominal[groups[[queue[0] for queue in queues]]].tolist()
+    _, queues = _queues(order, sends.cls * len(numbers) + groups)
+    heads = [queue[0] for queue in queues]
+    opening = nominal[groups[heads]].tolist()
+    origin = sends.dst_tile[sends.first[heads]].tolist()
 
     senders = sends.tile.tolist()
     words = sends.words.tolist()
+    first_travel = latency[sends.first].tolist()
+    left = np.bincount(sends.tile, sends.words, tiles).astype(np.int64).tolist()
     start = [0] * size
     sender_free = [0] * tiles
     bounds = np.append(sends.first, len(sends.dst_tile)).tolist()
+    spans = list(zip(bounds[:-1], bounds[1:], strict=True))
     wide = len(sends.dst_tile) >= WIDE * size
-    receivers: list[Ints] | list[list[int]]
-    travel: list[Ints] | list[list[int]]
+    free_array = lead.copy()
+    free = lead.tolist()
+    wide_receivers: list[Ints] = []
+    wide_travel: list[Ints] = []
+    receivers: list[list[int]] = []
+    travel: list[list[int]] = []
     if wide:
-        receivers = [sends.dst_tile[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
-        travel = [latency[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
-        free_array = lead.copy()
-
-        def earliest(m: int) -> int:
-            return max(sender_free[senders[m]], int((free_array[receivers[m]] - travel[m]).max()))
-
-        def commit(m: int, begin: int) -> None:
-            free_array[receivers[m]] = travel[m] + (begin + words[m])
-
+        wide_receivers = [sends.dst_tile[a:b] for a, b in spans]
+        wide_travel = [latency[a:b] for a, b in spans]
     else:
         flat, flat_latency = sends.dst_tile.tolist(), latency.tolist()
-        receivers = [flat[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
-        travel = [flat_latency[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
-        free = lead.tolist()
+        receivers = [flat[a:b] for a, b in spans]
+        travel = [flat_latency[a:b] for a, b in spans]
 
-        def earliest(m: int) -> int:
-            begin = sender_free[senders[m]]
-            for r, d in zip(receivers[m], travel[m], strict=True):
-                t = free[r] - d
+    # Keys are landing cycles on the first receiver of a queue.
+    heap = [(max(lead[origin[i]].item(), opening[i]), i, 0) for i in range(len(queues))]
+    heapify(heap)
+    tolerance, candidates, patience = variant.tolerance, variant.candidates, variant.patience
+    while heap:
+        key, i, tries = heap[0]
+        queue = queues[i]
+        now = int(free_array[origin[i]]) if wide else free[origin[i]]
+        if tries and key > now:
+            now = key
+        best, best_begin, best_cost = 0, 0, 1 << 62
+        limit = now + tolerance
+        looked = 0
+        for place, m in enumerate(queue):
+            s = senders[m]
+            begin = sender_free[s]
+            if wide:
+                t = int((free_array[wide_receivers[m]] - wide_travel[m]).max())
                 if t > begin:
                     begin = t
-            return begin
-
-        def commit(m: int, begin: int) -> None:
-            end = begin + words[m]
-            for r, d in zip(receivers[m], travel[m], strict=True):
-                free[r] = end + d
-
-    heap = [(opening[i], i, 0) for i in range(len(queues))]
-    heapify(heap)
-    while heap:
-        now, i, tries = heap[0]
-        queue = queues[i]
-        best, best_begin = -1, 1 << 62
-        for place, m in enumerate(queue[:CANDIDATES]):
-            begin = earliest(m)
-            if begin < best_begin:
+            else:
+                for r, d in zip(receivers[m], travel[m]):  # noqa: B905 (hot)
+                    t = free[r] - d
+                    if t > begin:
+                        begin = t
+            landing = begin + first_travel[m]
+            if landing <= limit:
                 best, best_begin = place, begin
-                if begin <= now:
-                    break
-        if best_begin > now and tries < 4 and len(heap) > 1 and min(heap[1], heap[2] if len(heap) > 2 else heap[1])[0] < best_begin:
-            # Others can go earlier than this queue: let them, and look again.
-            heapreplace(heap, (max(best_begin, opening[i]), i, tries + 1))
-            continue
+                break
+            cost = (landing - now) * URGENCY - left[s]
+            if cost < best_cost:
+                best, best_begin, best_cost = place, begin, cost
+            looked += 1
+            if looked >= candidates:
+                break
         m = queue[best]
+        landing = best_begin + first_travel[m]
+        if landing > key + tolerance and tries < patience and len(heap) > 1:
+            other = heap[1][0] if len(heap) == 2 or heap[1] < heap[2] else heap[2][0]
+            if other < landing - tolerance:
+                # Others can go earlier than this queue: let them, and look again.
+                heapreplace(heap, (max(landing, opening[i]), i, tries + 1))
+                continue
         del queue[best]
         start[m] = best_begin
-        sender_free[senders[m]] = best_begin + words[m]
-        commit(m, best_begin)
+        end = best_begin + words[m]
+        s = senders[m]
+        sender_free[s] = end
+        left[s] -= words[m]
+        if wide:
+            free_array[wide_receivers[m]] = wide_travel[m] + end
+        else:
+            for r, d in zip(receivers[m], travel[m]):  # noqa: B905 (hot)
+                free[r] = end + d
         if queue:
-            heapreplace(heap, (max(best_begin + words[m], opening[i]), i, 0))
+            heapreplace(heap, (max(end + first_travel[m], opening[i]), i, 0))
         else:
             heappop(heap)
     return np.asarray(start, np.int64)
