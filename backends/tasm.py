@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Programs as listings (`.tasm`): a line for an instruction, operands below it, exchange rows decoded as
+comments.
+
+The listing says the same as the `tile_asm` dialect, without IR, for people and for tools that do not have
+xDSL. `parse_tasm` reads back what `format_tasm` writes; the grammar is tasm.lark. Words of tables are
+hexadecimal, one row for a range of tiles that share it; with a sidecar file in force (`backends.sidecar`)
+they go there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+from lark import Lark, LarkError, Token, Tree
+
+from tilewright.backends import sidecar
+from tilewright.backends.program import (
+    Axis,
+    Binding,
+    BindingKind,
+    Call,
+    Code,
+    Constant,
+    Exchange,
+    Instruction,
+    Operand,
+    Patch,
+    Placed,
+    Program,
+    ProgramError,
+    Repeat,
+    Table,
+    TableCategory,
+    Tap,
+)
+from tilewright.backends.rows import NAMES, decode
+from tilewright.planning.dtypes import name_of, numpy_dtype
+
+Node = Tree[Token]
+
+
+# ------------------------------------------------------------------------------------------------ writing
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _number(value: float) -> str:
+    if isinstance(value, int) or not math.isfinite(value):
+        return str(value)
+    text = repr(value)
+    if "." not in text:
+        mantissa, _, exponent = text.partition("e")
+        text = f"{mantissa}.0e{exponent}"
+    return text
+
+
+def _operand(operand: Operand) -> str:
+    axes = ", ".join(" ".join(f"{size}:{stride}" for size, stride in axis) for axis in operand.axes)
+    steps = f" steps {list(operand.steps)}" if operand.steps else ""
+    return f"{operand.address:#x} {operand.dtype} [{axes}]{steps}"
+
+
+def _origin(provenance: str) -> str:
+    return f" @ {_quote(provenance)}" if provenance else ""
+
+
+def _instructions(body: tuple[Instruction, ...], indent: str) -> Iterator[str]:
+    for instruction in body:
+        match instruction:
+            case Call():
+                scalars = "".join(f" {name}={_number(value)}" for name, value in instruction.scalars)
+                what = f"call {_quote(instruction.kernel)} extents {_quote(instruction.extents)}"
+                yield f"{indent}{what}{scalars}{_origin(instruction.provenance)}"
+                for side, operands in (("in ", instruction.ins), ("out", instruction.outs)):
+                    for operand in operands:
+                        yield f"{indent}    {side} {_operand(operand)}"
+            case Exchange():
+                yield (
+                    f"{indent}exchange {_quote(instruction.name)} rows {_quote(instruction.rows)}"
+                    f"{_origin(instruction.provenance)}"
+                )
+            case Repeat():
+                yield f"{indent}repeat {_quote(instruction.name)} {instruction.count}"
+                for patch in instruction.patches:
+                    yield (
+                        f"{indent}  patch {_quote(patch.rows)} at {_quote(patch.positions)} "
+                        f"by {patch.delta_words} field {patch.shift}"
+                    )
+                yield from _instructions(instruction.body, indent + "  ")
+                yield f"{indent}end"
+            case Tap():
+                yield f"{indent}tap {_quote(instruction.value)} in {_quote(instruction.binding)}"
+
+
+def _table(table: Table, rows: int) -> Iterator[str]:
+    tiles, count = table.words.shape
+    yield f".table {_quote(table.name)} {_quote(table.category)} {table.address:#x} {tiles} x {count}"
+    writer = sidecar.writer()
+    if writer is not None:
+        place = writer.put(table.words.astype("<u4").tobytes())
+        yield f"    file {_quote(place.file)} {place.offset} {_quote(place.sha256)}"
+    elif tiles:
+        changes = np.flatnonzero((table.words[1:] != table.words[:-1]).any(axis=1)) + 1
+        bounds = [0, *changes.tolist(), tiles]
+        for first, end in pairwise(bounds):
+            span = f"{first}" if end == first + 1 else f"{first}-{end - 1}"
+            yield f"    tiles {span}: #" + "_".join(f"{word:08x}" for word in table.words[first].tolist())
+    if table.category == "rows" and rows:
+        yield from _decoded(table.words[:rows])
+
+
+def _decoded(words: npt.NDArray[np.uint32]) -> Iterator[str]:
+    """Rows of the first tiles as comments: what each instruction does and when."""
+    events = decode(words)
+    for i in range(len(events.tile)):
+        facts = [f"{NAMES[events.kind[i]]}, {events.events[i]} cycles"]
+        if events.items[i]:
+            facts.append(f"sends {events.items[i]} words")
+        if events.absolute[i]:
+            facts.append(f"from {events.address[i]:#x}")
+        if events.select[i] >= 0:
+            facts.append(f"listens to {events.select[i]:#x} from cycle {events.control[i]}")
+        if events.point[i] >= 0:
+            facts.append(f"receives to {events.point[i]:#x}")
+        where = f"tile {events.tile[i]}, word {events.word[i]}, cycle {events.start[i]}"
+        yield f"    ; {where}: {', '.join(facts)}"
+
+
+def format_tasm(program: Program, rows: int = 0) -> str:
+    """The listing of a program; exchange rows of the first `rows` tiles are also decoded, as comments."""
+    lines = [
+        f".program {_quote(program.name)} machine {_quote(program.machine)} "
+        f"supervisor {program.supervisor_address:#x}"
+    ]
+    lines += [f".code {_quote(c.kernel)} {c.address:#x} {c.nbytes}" for c in program.code]
+    for table in program.tables:
+        lines += _table(table, rows)
+    for constant in program.constants:
+        raw = np.ascontiguousarray(constant.data).tobytes()
+        dtype = name_of(constant.data.dtype)
+        lines.append(f".constant {_quote(constant.name)} {dtype} {list(constant.data.shape)} #{raw.hex()}")
+    for b in program.bindings:
+        names = ", ".join(_quote(name) for name in b.tensors)
+        lines.append(
+            f".binding {_quote(b.name)} {b.kind} {b.address:#x} {b.dtype} layout {_quote(b.layout)} "
+            f"view {_quote(b.view)} shape {list(b.shape)} tensors [{names}] "
+            f"count {b.count} stride {b.stride} scale {b.scale}"
+        )
+    for p in program.placed:
+        lines.append(
+            f".placed {_quote(p.name)} {_quote(p.category)} {p.address:#x} {p.nbytes} {p.first} {p.last}"
+        )
+    lines.append(".text")
+    lines += _instructions(program.body, "  ")
+    return "\n".join(lines) + "\n"
+
+
+# ------------------------------------------------------------------------------------------------ reading
+
+
+@cache
+def _grammar() -> Lark:
+    source = Path(__file__).with_name("tasm.lark").read_text(encoding="utf-8")
+    return Lark(source, parser="lalr", maybe_placeholders=False)
+
+
+def parse_tasm(text: str) -> Program:
+    """The program of a listing; ProgramError names the line that cannot be read."""
+    try:
+        tree = _grammar().parse(text)
+    except LarkError as error:
+        line = getattr(error, "line", None)
+        where = f"line {line}" if isinstance(line, int) and line > 0 else "the end"
+        raise ProgramError(f"the listing cannot be read at {where}: {str(error).splitlines()[0]}") from None
+    nodes = [node for node in tree.children if isinstance(node, Tree)]
+    name, machine, supervisor = _tokens(nodes[0])
+
+    def every(kind: str) -> list[Node]:
+        return [node for node in nodes if node.data == kind]
+
+    return Program(
+        machine=_string(machine),
+        name=_string(name),
+        code=tuple(_read_code(node) for node in every("code")),
+        supervisor_address=int(supervisor, 0),
+        tables=tuple(_read_table(node) for node in every("table")),
+        bindings=tuple(_read_binding(node) for node in every("binding")),
+        placed=tuple(_read_placed(node) for node in every("placed")),
+        body=_read_body(nodes),
+        constants=tuple(_read_constant(node) for node in every("constant")),
+    )
+
+
+def _string(token: str) -> str:
+    return cast(str, json.loads(token))
+
+
+def _tokens(node: Node) -> list[str]:
+    return [str(child) for child in node.children if isinstance(child, Token)]
+
+
+def _trees(node: Node, *kinds: str) -> list[Node]:
+    return [child for child in node.children if isinstance(child, Tree) and child.data in kinds]
+
+
+def _ints(node: Node) -> tuple[int, ...]:
+    return tuple(int(token, 0) for token in _tokens(node))
+
+
+def _read_code(node: Node) -> Code:
+    name, address, nbytes = _tokens(node)
+    return Code(_string(name), int(address, 0), int(nbytes, 0))
+
+
+def _read_table(node: Node) -> Table:
+    name, category, address, tiles, count = _tokens(node)
+    shape = int(tiles), int(count)
+    words = np.zeros(shape, np.uint32)
+    files = _trees(node, "file")
+    if files:
+        file, offset, digest = _tokens(files[0])
+        size = shape[0] * shape[1] * 4
+        raw = sidecar.fetch(sidecar.Reference(_string(file), int(offset), size, _string(digest)))
+        words = np.frombuffer(raw, "<u4").astype(np.uint32).reshape(shape)
+    covered = 0
+    for row in _trees(node, "row"):
+        span, text = _tokens(row)
+        first, _, last = span.removeprefix("tiles ").partition("-")
+        values = [int(word, 16) for word in text[1:].split("_") if word]
+        end = int(last or first) + 1
+        if int(first) != covered or end > shape[0] or len(values) != shape[1]:
+            raise ProgramError(
+                f"table {name}: 'tiles {first}' does not continue {shape[0]} rows of {shape[1]}"
+            )
+        words[int(first) : end] = np.array(values, np.uint32)
+        covered = end
+    if not files and covered != shape[0]:
+        raise ProgramError(f"table {name} has rows for {covered} of {shape[0]} tiles")
+    return Table(_string(name), int(address, 0), words, cast(TableCategory, _string(category)))
+
+
+def _read_constant(node: Node) -> Constant:
+    name, dtype, text = _tokens(node)
+    shape = _ints(_trees(node, "ints")[0])
+    return Constant(_string(name), np.frombuffer(bytes.fromhex(text[1:]), numpy_dtype(dtype)).reshape(shape))
+
+
+def _read_binding(node: Node) -> Binding:
+    name, kind, address, dtype, layout, view, count, stride, scale = _tokens(node)
+    return Binding(
+        _string(name),
+        cast(BindingKind, kind),
+        int(address, 0),
+        dtype,
+        _string(layout),
+        _string(view),
+        _ints(_trees(node, "ints")[0]),
+        tuple(_string(token) for token in _tokens(_trees(node, "names")[0])),
+        int(count),
+        int(stride),
+        int(scale),
+    )
+
+
+def _read_placed(node: Node) -> Placed:
+    name, category, *numbers = _tokens(node)
+    address, nbytes, first, last = (int(number, 0) for number in numbers)
+    return Placed(_string(name), address, nbytes, _string(category), first, last)
+
+
+def _read_body(nodes: list[Node]) -> tuple[Instruction, ...]:
+    kinds = {"call": _read_call, "exchange": _read_exchange, "repeat": _read_repeat, "tap": _read_tap}
+    return tuple(kinds[node.data](node) for node in nodes if node.data in kinds)
+
+
+def _read_origin(node: Node) -> str:
+    found = _trees(node, "origin")
+    return _string(_tokens(found[0])[0]) if found else ""
+
+
+def _read_call(node: Node) -> Instruction:
+    kernel, extents = _tokens(node)
+    scalars: list[tuple[str, int | float]] = []
+    for scalar in _trees(node, "scalar"):
+        name, text = _tokens(scalar)
+        whole = text.lstrip("-").isdigit()
+        scalars.append((name, int(text) if whole else float(text)))
+
+    def operands(kind: str) -> tuple[Operand, ...]:
+        return tuple(_read_operand(_trees(side, "operand")[0]) for side in _trees(node, kind))
+
+    return Call(
+        _string(kernel),
+        operands("in_"),
+        operands("out"),
+        tuple(scalars),
+        _string(extents),
+        _read_origin(node),
+    )
+
+
+def _read_operand(node: Node) -> Operand:
+    address, dtype = _tokens(node)
+    axes: list[Axis] = []
+    for axis in _trees(node, "axis"):
+        digits = [_ints(digit) for digit in _trees(axis, "digit")]
+        axes.append(tuple((size, stride) for size, stride in digits))
+    steps = _trees(node, "ints")
+    return Operand(int(address, 0), dtype, tuple(axes), _ints(steps[0]) if steps else ())
+
+
+def _read_exchange(node: Node) -> Instruction:
+    name, rows = _tokens(node)
+    return Exchange(_string(rows), _read_origin(node), _string(name))
+
+
+def _read_repeat(node: Node) -> Instruction:
+    name, count = _tokens(node)
+    patches: list[Patch] = []
+    for patch in _trees(node, "patch"):
+        rows, positions, delta, shift = _tokens(patch)
+        patches.append(Patch(_string(rows), _string(positions), int(delta), int(shift)))
+    body = _read_body([child for child in node.children if isinstance(child, Tree)])
+    return Repeat(_string(name), int(count, 0), body, tuple(patches))
+
+
+def _read_tap(node: Node) -> Instruction:
+    value, binding = _tokens(node)
+    return Tap(_string(value), _string(binding))
