@@ -18,6 +18,7 @@ from tilewright.tools.driver.main import run_tool
 
 if TYPE_CHECKING:
     from tilewright.frontends.program_folder import ProgramFolder
+    from tilewright.frontends.workloads.encoder import Shape
 
 SIZES = {
     "tokens": "tokens of one sample",
@@ -46,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tile-workload", allow_abbrev=False, description=__doc__, formatter_class=_Help
     )
-    parser.add_argument("workload", metavar="siglip|digits|vit", help="which one")
+    parser.add_argument("workload", metavar="siglip|digits|vit|dinov2", help="which one")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write")
     for name, what in SIZES.items():
         parser.add_argument(f"--{name}", type=_whole, default=argparse.SUPPRESS, metavar="N", help=what)
@@ -70,7 +71,7 @@ def _build(arguments: argparse.Namespace) -> ProgramFolder:
     # the workloads import numpy and ml_dtypes: not for --help
     from dataclasses import replace
 
-    from tilewright.frontends.workloads import digits, siglip, vit
+    from tilewright.frontends.workloads import digits, dinov2, siglip, vit
     from tilewright.frontends.workloads.encoder import Mode, WorkloadError
 
     mode = Mode(arguments.precision, arguments.attention)
@@ -89,15 +90,25 @@ def _build(arguments: argparse.Namespace) -> ProgramFolder:
         case "vit":
             return vit.build(replace(vit.DEFAULT, **sizes), mode, arguments.seed, classes=arguments.classes)
         case "digits":
-            for name, value in sizes.items():
-                if name != "batch" and value != getattr(digits.SHAPE, name):
-                    raise WorkloadError(
-                        f"digits is a trained model: its --{name} is {getattr(digits.SHAPE, name)}",
-                        hint="tile-workload vit has any shape, with random weights",
-                    )
+            _refuse_other("digits", sizes, digits.SHAPE, free=("batch",))
             return digits.build(sizes.get("batch", digits.SHAPE.batch), mode)
+        case "dinov2":
+            _refuse_other("dinov2", sizes, dinov2.SHAPE)
+            return dinov2.build(mode)
         case name:
-            raise WorkloadError(f"unknown workload '{name}'", notes=("known: siglip, digits, vit",))
+            raise WorkloadError(f"unknown workload '{name}'", notes=("known: siglip, digits, vit, dinov2",))
+
+
+def _refuse_other(workload: str, sizes: dict[str, int], shape: Shape, free: Sequence[str] = ()) -> None:
+    """A trained model has one shape but for the sizes that are `free`."""
+    from tilewright.frontends.workloads.encoder import WorkloadError
+
+    for name, value in sizes.items():
+        if name not in free and value != getattr(shape, name):
+            raise WorkloadError(
+                f"{workload} is a trained model: its --{name} is {getattr(shape, name)}",
+                hint="tile-workload vit has any shape, with random weights",
+            )
 
 
 def run(arguments: Sequence[str]) -> None:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from tilewright.sim.numerics import pointwise
+
 Observe = Callable[[str, np.ndarray], None]
 LayerWeights = Mapping[str, np.ndarray]
 
@@ -38,6 +40,11 @@ def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, epsilon: floa
 def gelu_tanh(x: np.ndarray) -> np.ndarray:
     inner = np.float32(math.sqrt(2 / math.pi)) * (x + np.float32(0.044715) * (x * x * x))
     return np.float32(0.5) * x * (np.float32(1) + np.tanh(inner))
+
+
+def gelu_erf(x: np.ndarray) -> np.ndarray:
+    """Exact GELU; numpy has no erf, `tilewright.sim.numerics` has one to the last place."""
+    return pointwise("gelu_erf", x, dtype="f32")
 
 
 def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, heads: int) -> np.ndarray:

@@ -79,23 +79,58 @@ class Block:
         return self._op(name, "matmul", [a, w], clauses, Value(name, (*a.shape[:-1], w.shape[-1]), dtype))
 
     def add(self, name: str, a: Value, b: Value) -> Value:
-        if a.scale or b.scale:
-            raise ValueError(f"%{name} would add scaled values")
-        return self._op(name, "add", [a, b], "", Value(name, _broadcast(a.shape, b.shape), a.dtype))
+        return self.binary(name, "add", a, b)
 
-    def gelu(self, name: str, x: Value) -> Value:
-        return self._op(name, "gelu", [x], "approximate tanh", replace(x, name=name))
+    def binary(self, name: str, op: str, a: Value, b: Value) -> Value:
+        """`op` of `a` and `b`, broadcast as numpy does; the type of `a`."""
+        if a.scale or b.scale:
+            raise ValueError(f"%{name} would {op} scaled values")
+        return self._op(name, op, [a, b], "", Value(name, _broadcast(a.shape, b.shape), a.dtype))
+
+    def unary(self, name: str, op: str, x: Value) -> Value:
+        if x.scale:
+            raise ValueError(f"%{name} would {op} a scaled value")
+        return self._op(name, op, [x], "", replace(x, name=name))
+
+    def reduce_sum(self, name: str, x: Value, axis: int) -> Value:
+        """Over one axis, which stays with extent 1."""
+        shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+        text = f"tile_tensor.reduce sum %{x.name} axes [{axis}] keep_dims"
+        result = replace(x, name=name, shape=shape)
+        self.lines.append(f"{self.indent}%{name} = {text} : ({x.type}) -> {result.type}")
+        return result
+
+    def gelu(self, name: str, x: Value, approximate: bool = True) -> Value:
+        return self._op(name, "gelu", [x], "approximate tanh" if approximate else "", replace(x, name=name))
 
     def layer_norm(self, name: str, x: Value, gamma: Value, beta: Value, epsilon: float) -> Value:
         return self._op(name, "layer_norm", [x, gamma, beta], f"epsilon {epsilon:e}", replace(x, name=name))
 
-    def attention(self, name: str, q: Value, k: Value, v: Value, scale: float, accumulate: str) -> Value:
+    def attention(
+        self,
+        name: str,
+        q: Value,
+        k: Value,
+        v: Value,
+        scale: float,
+        accumulate: str,
+        mask: Value | None = None,
+    ) -> Value:
         """
         Softmax of the scaled true products of `q` and `k`; the result is f16 and keeps the scale of `v`.
+
+        `mask` is added to the products as they are stored: only its zeros and its lowest values have a
+        meaning that does not depend on their scale.
         """
         scale *= 2.0 ** (q.scale + k.scale)
         result = Value(name, (*q.shape[:-1], v.shape[-1]), "f16", v.scale)
-        return self._op(name, "attention", [q, k, v], f"accumulate {accumulate} scale {scale!r}", result)
+        operands = [q, k, v] if mask is None else [q, k, v, mask]
+        return self._op(name, "attention", operands, f"accumulate {accumulate} scale {scale!r}", result)
+
+    def gather(self, name: str, table: Value, indices: Value) -> Value:
+        """Rows of `table` by their numbers."""
+        shape = (*indices.shape, *table.shape[1:])
+        return self._op(name, "gather", [table, indices], "", replace(table, name=name, shape=shape))
 
     # ----------------------------------------------------------------------------------------- movement
 
