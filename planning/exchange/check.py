@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+An independent judge of exchange rows: do these words deliver these messages, and nothing else?
+
+Shares no code with the scheduler, the encoder or the machine model's fabric. Where those reason about intervals, this
+walks every row word by word and then every cycle: for each tile it writes down which word leaves at each cycle, which
+source is heard at each cycle and where the landing word is stored, and compares the stored words with what the
+messages ask for. Simple rather than fast: a few seconds for the largest phase of a large model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.planning.exchange.messages import ExchangeError, Messages
+
+if TYPE_CHECKING:
+    from tilewright.machine import Machine
+
+LIMIT = 20
+"""Findings that are collected before the check stops."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong. `cycle` and `address` (bytes) are -1 where they do not apply."""
+
+    rule: str
+    tile: int
+    cycle: int
+    address: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.text} (tile {self.tile}, cycle {self.cycle}, address {self.address:#x})"
+
+
+class _Row:
+    """One row, executed on paper."""
+
+    def __init__(self) -> None:
+        self.sends: list[tuple[int, int, int]] = []  # first cycle, words, byte address
+        self.selects: list[tuple[int, int]] = []  # cycle of the control, source number
+        self.pointers: list[tuple[int, int]] = []  # cycle of the control, byte address
+        self.end = 0
+        self.length = 0
+
+
+def _bits(word: int, low: int, count: int) -> int:
+    return word >> low & ((1 << count) - 1)
+
+
+def _walk(tile: int, words: list[int], odd: bool, found: list[Finding]) -> _Row:
+    """Execute a row. `odd`: the row starts 4 bytes after an 8-byte boundary."""
+    row = _Row()
+    clock = 0
+    where = 0  # byte address of the next item of the stream
+    ways = 0  # directions of the stream
+    at = 0
+    while True:
+        if at >= len(words):
+            found.append(Finding("no return", tile, clock, -1, f"the row runs past its {len(words)} words"))
+            break
+        word = words[at]
+        at += 1
+        top = word >> 26
+        if word == 0x43A00000:
+            break
+        if word >> 19 == 0x40A00000 >> 19:
+            clock += _bits(word, 0, 19) + 1
+        elif top == 0x60000000 >> 26:
+            clock += _bits(word, 19, 7) + 1
+            row.pointers.append((clock - 1, 4 * _bits(word, 0, 18)))
+            if _bits(word, 18, 1):
+                found.append(Finding("selector", tile, clock - 1, -1, "delaypic with selector 1"))
+        elif top == 0x64000000 >> 26:
+            clock += _bits(word, 14, 12) + 1
+            row.selects.append((clock - 1, _bits(word, 0, 13)))
+            if _bits(word, 13, 1):
+                found.append(Finding("selector", tile, clock - 1, -1, "delayxpic with selector 1"))
+        elif word >> 27 == 0x78000000 >> 27:
+            count = _bits(word, 21, 6) + 1
+            where, ways = 4 * _bits(word, 3, 18), word & 7
+            if ways & 3:
+                row.sends.append((clock, count, where))
+            where += 4 * count
+            clock += count
+        elif word >> 27 == 0x70000000 >> 27:
+            if word >> 20 & 1:
+                count = _bits(word, 21, 6) + 1
+                form = _bits(word, 18, 2)
+                if form == 0:
+                    row.selects.append((clock, _bits(word, 0, 18)))
+                elif form == 2:
+                    row.pointers.append((clock, 4 * _bits(word, 0, 18)))
+                else:
+                    found.append(Finding("selector", tile, clock, -1, f"sendpic with selector {form}"))
+            else:
+                count = (_bits(word, 21, 6) | _bits(word, 14, 6) << 6) + 1
+                where += 4 * _bits(word, 3, 11)
+                ways = word & 7
+            if ways & 3:
+                row.sends.append((clock, count, where))
+            where += 4 * count
+            clock += count
+        elif word >> 28 == 0xF:
+            if (at - 1 + odd) % 2:
+                found.append(Finding("alignment", tile, clock, -1, f"sendpicp at word {at - 1} of the row"))
+            if at >= len(words):
+                found.append(Finding("no return", tile, clock, -1, "the row ends inside a sendpicp"))
+                break
+            inline = words[at]
+            at += 1
+            count = _bits(word, 21, 6) + 1
+            if word >> 27 & 1 or inline >> 31:
+                found.append(Finding("selector", tile, clock, -1, "sendpicp with a selector bit"))
+            row.pointers.append((clock, 4 * _bits(inline, 0, 18)))
+            row.selects.append((clock, _bits(inline, 18, 13)))
+            ways = word & 7
+            where = 4 * _bits(word, 3, 18)
+            if ways & 3:
+                row.sends.append((clock, count, where))
+                where += 4 * count
+            clock += count
+        else:
+            found.append(Finding("opcode", tile, clock, -1, f"word {at - 1} of the row is {word:#010x}"))
+            break
+        if ways & 4:
+            found.append(Finding("paired mode", tile, clock, -1, "8-byte items are not part of word mode"))
+            ways = 0
+    row.end = clock
+    row.length = at
+    return row
+
+
+class _Wanted:
+    """The words that the messages ask for, tile by tile."""
+
+    def __init__(self, messages: Messages, addresses: npt.NDArray[np.int64], room: int) -> None:
+        order = np.argsort(messages.dst_tile, kind="stable")
+        self.tile = messages.dst_tile[order]
+        self.to = (addresses[messages.dst_buffer] + messages.dst_offset)[order] if len(order) else order
+        come = addresses[messages.src_buffer] + messages.src_offset if len(order) else order
+        self.source = (messages.src_tile * room + come)[order]
+        self.words = messages.nbytes[order] // 4
+
+    def of(self, tile: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Destination addresses, ascending, and source keys (tile * room + address) of all words for a tile."""
+        a, b = np.searchsorted(self.tile, [tile, tile + 1]).tolist()
+        to = _ramps(self.to[a:b], self.words[a:b])
+        source = _ramps(self.source[a:b], self.words[a:b])
+        order = np.lexsort((source, to))
+        return to[order], source[order]
+
+
+def _ramps(first: npt.NDArray[np.int64], words: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Byte addresses first, first + 4, ... of `words` words, for all spans one after another."""
+    begins = np.cumsum(words) - words
+    return np.repeat(first - 4 * begins, words) + 4 * np.arange(int(words.sum()), dtype=np.int64)
+
+
+def check(
+    words: npt.NDArray[np.uint32],
+    messages: Messages,
+    addresses: npt.ArrayLike,
+    machine: Machine,
+    *,
+    row_address: int | None = None,
+    written: npt.NDArray[Any] | None = None,
+) -> list[Finding]:
+    """
+    What is wrong with rows (tiles, width) that should deliver `messages`, with buffers at `addresses`; [] if nothing is.
+
+    `row_address`: where the rows lie, to protect their memory elements. `written` (tiles, sram_bytes // 4), true where
+    a word is defined before the phase: then sends of undefined words are found.
+    """
+    found: list[Finding] = []
+    low, high = machine.sram_base, machine.sram_base + machine.sram_bytes
+    room = 1 << 21
+    tiles = words.shape[0]
+    odd = row_address is not None and row_address % 8 != 0
+    rows = [_walk(tile, words[tile].tolist(), odd, found) for tile in range(tiles)]
+    if found:
+        return found[:LIMIT]
+    busiest = max((row.end for row in rows), default=0) + 1
+
+    # Byte address that leaves each tile at each cycle, -1 where none does.
+    leaving: list[npt.NDArray[np.int64]] = []
+    for row in rows:
+        line = np.full(row.end + 1, -1, np.int64)
+        if row.sends:
+            start, count, address = np.array(row.sends, np.int64).T
+            line[_ramps(4 * start, count) // 4] = _ramps(address, count)
+        leaving.append(line)
+
+    wanted = _Wanted(messages, np.asarray(addresses, np.int64), room)
+    every = np.arange(tiles, dtype=np.int64)
+    lead = np.asarray(machine.select_lead(every), np.int64).tolist()
+    number = {int(value): tile for tile, value in enumerate(np.asarray(machine.physical(every)).tolist())}
+    for tile, row in enumerate(rows):
+        if len(found) >= LIMIT:
+            break
+        # Who is heard at each landing cycle: -1 nobody.
+        heard = np.full(busiest + 1, -1, np.int64)
+        for k, (cycle, value) in enumerate(row.selects):
+            begin = cycle + lead[tile]
+            end = row.selects[k + 1][0] + lead[tile] if k + 1 < len(row.selects) else busiest + 1
+            if value == machine.neutral_source:
+                continue
+            if value not in number:
+                found.append(Finding("source", tile, begin, -1, f"nobody is source {value:#x}"))
+                continue
+            if k + 1 == len(row.selects):
+                found.append(Finding("neutral", tile, cycle, -1, "the row ends while it listens"))
+            heard[begin:end] = number[value]
+        cycles = np.flatnonzero(heard >= 0)
+        source = heard[cycles]
+        origin = np.full(len(cycles), -1, np.int64)
+        left = cycles - np.asarray(machine.latency(source, np.full(len(source), tile)), np.int64)
+        runs = np.flatnonzero(np.diff(source, prepend=-1, append=-1)).tolist()
+        for a, b in zip(runs[:-1], runs[1:], strict=True):
+            line = leaving[int(source[a])]
+            inside = (left[a:b] >= 0) & (left[a:b] < len(line))
+            origin[a:b][inside] = line[left[a:b][inside]]
+        silent = np.flatnonzero(origin < 0)
+        if len(silent):
+            i = int(silent[0])
+            found.append(
+                Finding("silence", tile, int(cycles[i]), -1, f"tile {source[i]} sends nothing that lands then")
+            )
+            continue
+        # Where each landing word is stored.
+        control, pointer = np.array(row.pointers or [(0, 0)], np.int64).T
+        holds = np.searchsorted(control, cycles, "right") - 1
+        if len(cycles) and (not row.pointers or holds[0] < 0):
+            found.append(Finding("pointer", tile, int(cycles[0]), -1, "a word lands before a pointer is set"))
+            continue
+        stored = pointer[holds] + 4 * (np.arange(len(cycles)) - np.searchsorted(cycles, control)[holds])
+        outside = np.flatnonzero((stored < low) | (stored + 4 > high))
+        if len(outside):
+            i = int(outside[0])
+            found.append(Finding("range", tile, int(cycles[i]), int(stored[i]), "receive outside of SRAM"))
+            continue
+        line = leaving[tile]
+        outside = np.flatnonzero((line >= 0) & ((line < low) | (line + 4 > high)))
+        if len(outside):
+            i = int(outside[0])
+            found.append(Finding("range", tile, i, int(line[i]), "send from outside of SRAM"))
+            continue
+        if written is not None:
+            sent = np.flatnonzero(line >= 0)
+            bad = np.flatnonzero(written[tile, (line[sent] - low) // 4] == 0)
+            if len(bad):
+                i = int(sent[bad[0]])
+                found.append(Finding("undefined", tile, i, int(line[i]), "a word is sent that was never written"))
+
+        # Memory elements: reads against writes of the same cycle, and against the row itself.
+        reading = np.full(busiest + 1, -1, np.int64)
+        reading[: len(line)] = np.where(line >= 0, machine.element_index(np.where(line >= 0, line, low)), -1)
+        writing = np.asarray(machine.element_index(stored), np.int64)
+        clash = np.flatnonzero(reading[cycles] == writing)
+        if len(clash):
+            i = int(clash[0])
+            found.append(
+                Finding("element", tile, int(cycles[i]), int(stored[i]), "send and receive in one memory element")
+            )
+        if row_address is not None:
+            last = row_address + 4 * row.length - 1
+            code = range(int(machine.element_index(row_address)), int(machine.element_index(last)) + 1)
+            for element in code:
+                where = np.flatnonzero(reading == element)
+                if len(where):
+                    i = int(where[0])
+                    found.append(Finding("row element", tile, i, int(line[i]), "send from the element of the row"))
+                where = np.flatnonzero(writing == element)
+                if len(where):
+                    i = int(where[0])
+                    text = "receive into the element of the row"
+                    found.append(Finding("row element", tile, int(cycles[i]), int(stored[i]), text))
+
+        # A word that is received and sent in one phase must have left before it is overwritten.
+        sent = np.flatnonzero(line >= 0)
+        both = np.intersect1d(line[sent], stored)
+        if len(both):
+            last_sent = {int(line[c]): int(c) for c in sent.tolist()}
+            for address, cycle in zip(stored.tolist(), cycles.tolist(), strict=True):
+                if last_sent.get(address, -1) >= cycle:
+                    found.append(Finding("forwarding", tile, cycle, address, "a received word is sent in the phase"))
+                    break
+
+        # The stored words are those that were asked for.
+        order = np.argsort(stored, kind="stable")
+        got, got_source = stored[order], (source * room + origin)[order]
+        twice = np.flatnonzero(got[1:] == got[:-1])
+        if len(twice):
+            i = int(order[twice[0] + 1])
+            found.append(Finding("two writers", tile, int(cycles[i]), int(stored[i]), "a word is received twice"))
+            continue
+        want, want_source = wanted.of(tile)
+        if len(got) == len(want) and (got == want).all() and (got_source == want_source).all():
+            continue
+        missing = np.setdiff1d(want, got)
+        extra = np.setdiff1d(got, want)
+        if len(missing):
+            text = f"{len(missing)} words are asked for and not received"
+            found.append(Finding("missing", tile, -1, int(missing[0]), text))
+        elif len(extra):
+            i = int(order[np.searchsorted(got, extra[0])])
+            text = f"{len(extra)} words are received that nobody asked for"
+            found.append(Finding("surplus", tile, int(cycles[i]), int(extra[0]), text))
+        else:
+            place = np.flatnonzero(got_source != want_source[: len(got)]) if len(got) == len(want) else [0]
+            i = int(place[0])
+            text = (
+                f"comes from tile {got_source[i] // room}, {got_source[i] % room:#x} instead of tile "
+                f"{want_source[i] // room}, {want_source[i] % room:#x}"
+            )
+            found.append(Finding("wrong word", tile, int(cycles[order[i]]), int(got[i]), text))
+    return found[:LIMIT]
+
+
+def require(
+    words: npt.NDArray[np.uint32],
+    messages: Messages,
+    addresses: npt.ArrayLike,
+    machine: Machine,
+    *,
+    row_address: int | None = None,
+    written: npt.NDArray[Any] | None = None,
+    phase: str = "",
+) -> None:
+    """`check`, raising ExchangeError with all findings."""
+    found = check(words, messages, addresses, machine, row_address=row_address, written=written)
+    if found:
+        name = f" of phase {phase}" if phase else ""
+        raise ExchangeError(f"the exchange rows{name} do not do what they should: {found[0]}", notes=[str(f) for f in found[1:]])
