@@ -41,6 +41,7 @@ from tilewright.planning.homes import home_layout
 from tilewright.planning.layout import View
 from tilewright.planning.operators import PLANNERS, VIEWS, Planner
 from tilewright.planning.operators.base import Operator, Target, flat_layout
+from tilewright.planning.operators.rowwise import block_layout
 from tilewright.planning.plan_file import PlanFile
 from tilewright.planning.stages import Value
 
@@ -254,7 +255,11 @@ def apply_view(operator: Operator, view: View) -> View | None:
 
 
 def _carriable(value: Value, machine: Machine) -> Target:
-    """The layout of a carried value: that of its initial value if it fills its storage, else a row-major sequence."""
+    """The layout of a carried value: small blocks of rows, else that of its initial value if it fills its storage, else a row-major
+    sequence."""
+    blocks = block_layout(value.shape, machine)
+    if blocks is not None:
+        return blocks
     storage = tuple(axis.extent for axis in value.layout.axes)
     if value.layout.chunk is None and not value.layout.replicas and value.view.is_bijection(storage):
         return dataclasses.replace(value.layout, memory="any"), value.view

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.machine import Machine
+from tilewright.planning.copies import choose_move
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.stages import (
@@ -164,7 +165,8 @@ class Builder:
         results: list[str] = []
         for (src, view, (layout, dst_view)), name in zip(sources, names, strict=True):
             have = self.get(src)
-            if have.layout == layout and view == dst_view and not zero_pad:
+            padded = zero_pad and has_panel_padding(layout)
+            if have.layout == layout and view == dst_view and not padded:
                 results.append(src)
                 continue
             dst = self.add_buffer(name, layout, have.dtype)
@@ -194,10 +196,6 @@ class Builder:
         for step in phase.after:
             step()
 
-    def _spans(self, src: str, view: View, layout: Layout, dst_view: View, size: int | None = None) -> Any:
-        have = self.get(src)
-        return cached_transfers(have.layout, view, layout, dst_view, size or itemsize(have.dtype))
-
     def _move_into(self, phase: _Phase, sources: Sequence[tuple[str, View, View]], dst: str, reason: str) -> None:
         """Plan the moves into `dst`: spans of whole words as they are, finer permutations through a local rearrangement.
 
@@ -206,36 +204,27 @@ class Builder:
         word of its own (widen, exchange, narrow), which always works.
         """
         target = self.get(dst)
-        spans = [self._spans(s, v, target.layout, d) for s, v, d in sources]
-        if len(sources) == 1 and not spans[0].whole_words:
-            sources = [self._whole_words(sources[0], dst)]
-            spans = [self._spans(s, v, target.layout, d) for s, v, d in sources]
-        if all(t.whole_words for t in spans):
-            if len(sources) == 1 and self._is_local(spans[0], sources[0], target):
-                src = sources[0][0]
-                phase.after.append(lambda: self.elementwise("copy", src, dst, f"{reason}: reorder", run_bytes=self._run_bytes(src, dst)))
-                return
-            phase.moves += [Move(s, v, dst, d) for s, v, d in sources]
-            return
-        if len(sources) == 1 and self._is_local(spans[0], sources[0], target):
+        choice = choose_move([(self.get(s).layout, v, d) for s, v, d in sources], target.layout, target.dtype)
+        if choice.kind == "local":
             src = sources[0][0]
             phase.after.append(lambda: self.elementwise("copy", src, dst, f"{reason}: reorder", run_bytes=self._run_bytes(src, dst)))
             return
-        if len(sources) == 1:
-            src, view, dst_view = sources[0]
-            have = self.get(src)
-            for order_like in _orders(have.layout):
-                if self._spans_layout(order_like, view, target.layout, dst_view, have.dtype).whole_words:
-                    tmp = self.add_buffer(f"{dst}.packed", order_like, have.dtype)
-                    phase.before.append(lambda: self.elementwise("copy", src, tmp, f"{reason}: pack words at the source", run_bytes=itemsize(have.dtype)))
-                    phase.moves.append(Move(tmp, view, dst, dst_view))
-                    return
-        for order_like in _orders(target.layout):
-            if all(self._spans(s, v, order_like, d).whole_words for s, v, d in sources):
-                tmp = self.add_buffer(f"{dst}.arrived", order_like, target.dtype)
-                phase.moves += [Move(s, v, tmp, d) for s, v, d in sources]
-                phase.after.append(lambda: self._partial_copy(tmp, dst, sources, reason))
-                return
+        if choice.kind == "words":
+            phase.moves += [Move(s, v, dst, d) for s, v, d in sources]
+            return
+        if choice.kind == "pack":
+            ((src, view, dst_view),) = sources
+            assert choice.through is not None
+            tmp = self.add_buffer(f"{dst}.packed", choice.through, target.dtype)
+            phase.before.append(lambda: self.elementwise("copy", src, tmp, f"{reason}: pack words at the source", run_bytes=itemsize(target.dtype)))
+            phase.moves.append(Move(tmp, view, dst, dst_view))
+            return
+        if choice.kind == "unpack":
+            assert choice.through is not None
+            tmp = self.add_buffer(f"{dst}.arrived", choice.through, target.dtype)
+            phase.moves += [Move(s, v, tmp, d) for s, v, d in sources]
+            phase.after.append(lambda: self._partial_copy(tmp, dst, sources, reason))
+            return
         if itemsize(target.dtype) == 4:
             raise self.operator.error("a 4-byte conversion does not move whole words", hint="this is a fault of the planner")
         wide = self.add_buffer(f"{dst}.wide", target.layout, "u32")
@@ -276,23 +265,6 @@ class Builder:
     def _fill_stage(self, name: str, reason: str) -> ComputeStage:
         op = KernelOperand(name, (), flat=True)
         return ComputeStage("fill", ("n",), (), (op,), (("n",),), (("value", 0),), f"{reason}: define unwritten parts")
-
-    def _spans_layout(self, src: Layout, view: View, dst: Layout, dst_view: View, dtype: str) -> Any:
-        return cached_transfers(src, view, dst, dst_view, itemsize(dtype))
-
-    def _is_local(self, spans: Any, source: tuple[str, View, View], target: Buffer) -> bool:
-        """Whether every tile already holds what it needs in the same storage axes, so that a local copy will do."""
-        src, view, dst_view = source
-        have = self.get(src).layout
-        return (
-            view == dst_view
-            and have.replicas == target.layout.replicas
-            and have.base == target.layout.base
-            and len(have.axes) == len(target.layout.axes)
-            and have.chunk is None
-            and target.layout.chunk is None
-            and all(a.extent == b.extent and a.splits == b.splits for a, b in zip(have.axes, target.layout.axes, strict=True))
-        )
 
     def _run_bytes(self, src: str, dst: str) -> int:
         """Bytes that are contiguous on both sides of a local copy (what decides the copy kernel's speed)."""
@@ -344,18 +316,6 @@ def _size(shape: Sequence[int]) -> int:
     for extent in shape:
         n *= extent
     return n
-
-
-def _orders(layout: Layout) -> list[Layout]:
-    """The same distribution with one storage axis innermost, unpanelled: the orders a local rearrangement may use."""
-    if layout.chunk is not None:
-        return []
-    plain = tuple(dataclasses.replace(axis, panels=()) for axis in layout.axes)
-    result = []
-    for inner in reversed(range(len(plain))):
-        order = tuple((i, 0) for i in range(len(plain)) if i != inner) + ((inner, 0),)
-        result.append(dataclasses.replace(layout, axes=plain, order=order))
-    return result
 
 
 def flat_layout(shape: Sequence[int], dtype: str, machine: Machine) -> Target:

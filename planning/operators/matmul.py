@@ -43,6 +43,8 @@ class MatmulRecord(Record):
 
     grid: tuple[int, ...] = (1, 1, 1, 1)
     swap: bool = False
+    share: int = 1
+    """Neighbouring column blocks whose result is owned in common: wider column blocks of fewer rows on each owner."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,7 @@ class Layouts:
     result: Layout
 
 
-def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, base: int = 0) -> Layouts:
+def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 1, base: int = 0) -> Layouts:
     bp, mp, np_, kp = used_grid(shape, grid)
     bb, mb, nb, kb = blocks(shape, grid)
     tiles, p = machine.tiles, shape.inputs
@@ -232,7 +234,10 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, base: int = 0
         one = Layout((b_axis, m_axis, n_axis), ((0, 0), (2, 0), (1, 0), (2, 1)), (), base, tiles)
         return Layouts(a, w, partial, partial, one)
     m_out, n_out = m_axis, n_axis
-    if mb >= kp:
+    if share > 1:
+        m_out = Axis(shape.m, (Split(mb, sm), Split(ceil_div(mb, kp * share), sk)))
+        n_out = Axis(n_stored, (Split(nb * share, sn * share),), (COLUMNS,))
+    elif mb >= kp:
         m_out = Axis(shape.m, (Split(mb, sm), Split(ceil_div(mb, kp), sk)))
     else:
         grain = max(1, 4 // itemsize(shape.partial), 4 // itemsize(shape.result_dtype))
@@ -276,14 +281,29 @@ def swap_last(view: View) -> View:
 def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> MatmulRecord:
     swap = bool(operator.attributes.get("prefer_swap", False))
     shape = swapped(canonical(operator), swap)
-    return MatmulRecord(choose_grid(shape, machine), swap)
+    grid = choose_grid(shape, machine)
+    return MatmulRecord(grid, swap, 1 if swap else choose_share(shape, grid))
+
+
+def choose_share(shape: Shape, grid: tuple[int, ...]) -> int:
+    """Column blocks to own in common so that an owner's columns fill whole FP8 panels, where its rows allow it."""
+    _, mp, np_, kp = used_grid(shape, grid)
+    _, mb, nb, _ = blocks(shape, grid)
+    share = 2 if nb % 32 == 16 else 1
+    return share if kp > 1 and np_ % share == 0 and mb >= kp * share else 1
 
 
 def check_record(operator: Operator, record: MatmulRecord, machine: Machine) -> None:
     if len(record.grid) != 4 or any(part < 1 for part in record.grid):
         raise operator.error(f"grid {list(record.grid)} is not four positive parts (batch, m, n, k)")
     shape = swapped(canonical(operator), record.swap)
-    used = math.prod(used_grid(shape, record.grid))
+    parts = used_grid(shape, record.grid)
+    if record.share < 1 or parts[2] % record.share or (record.share > 1 and parts[3] == 1):
+        raise operator.error(
+            f"share {record.share} does not divide the {parts[2]} column blocks in use, or there are no partials to reduce",
+            hint="use share 1",
+        )
+    used = math.prod(parts)
     if used > machine.tiles:
         raise operator.error(
             f"grid {list(record.grid)} needs {used} tiles; machine {machine.name} has {machine.tiles}",
@@ -324,15 +344,22 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
         zero_pad=True,
     )
     a, w = (right, left) if record.swap else (left, right)
-    result, view = multiply(builder, swapped(shape, record.swap), record.grid, a, w, operator.name)
+    result, view = multiply(builder, swapped(shape, record.swap), record.grid, a, w, operator.name, share=record.share)
     return builder.finish((result, swap_last(view) if record.swap else view))
 
 
 def multiply(
-    builder: Builder, shape: Shape, grid: tuple[int, ...], a: str, w: str, reason: str, name: str = "result"
+    builder: Builder,
+    shape: Shape,
+    grid: tuple[int, ...],
+    a: str,
+    w: str,
+    reason: str,
+    name: str = "result",
+    share: int = 1,
 ) -> tuple[str, View]:
     """Matrix kernel, exchange of partials and reduction, operands being in place; returns the result and its view."""
-    where = layouts(shape, grid, builder.machine)
+    where = layouts(shape, grid, builder.machine, share)
     kp = used_grid(shape, grid)[3]
     view = batch_view(shape.batch, shape.m, shape.n)
     partial = builder.add_buffer("partial" if kp > 1 else "product", where.partial, shape.partial, "partials")

@@ -7,6 +7,7 @@ every row lies complete on one tile, row-major.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,18 +16,69 @@ from tilewright.machine import Machine
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, merged_view, round_up
-from tilewright.planning.stages import Stages, Value
+from tilewright.planning.operators.pointwise import broadcast_target
+from tilewright.planning.stages import Move, Stages, Value
 
 
 @dataclass(frozen=True)
 class RowRecord(Record):
-    """The number of parts that the rows are divided into; 0: as many as there are tiles."""
+    """The number of parts that the rows are divided into; 0: as many as there are tiles.
+
+    `split` (layer_norm only): rows stay divided as the operand has them; the parts exchange their statistics.
+    """
 
     parts: int = 0
+    split: bool = False
 
 
 def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> RowRecord:
-    return RowRecord(0)
+    return RowRecord(0, operator.name == "layer_norm" and split_axes(operator, operands[0]) is not None)
+
+
+def block_layout(shape: Sequence[int], machine: Machine) -> Target | None:
+    """Rows of activations in small blocks of whole FP8 panels, over all tiles: what a stream of residuals is kept in.
+
+    Columns are cut in blocks of up to 96 (three FP8 panels, six FP16 ones), rows as finely as the tiles allow: few rows on a tile
+    make row statistics and reductions short. None for tensors that are not rows of whole panels.
+    """
+    if len(shape) != 2 or shape[1] % PANEL or not shape[0]:
+        return None
+    rows, columns = shape
+    width = next(w for w in (96, 64, 32) if columns % w == 0)
+    parts = columns // width
+    if parts > machine.tiles:
+        return None
+    block = ceil_div(rows, min(machine.tiles // parts, rows))
+    layout = Layout(
+        (Axis(rows, (Split(block, parts),)), Axis(columns, (Split(width, 1),), (PANEL // 2,))),
+        ((1, 0), (0, 0), (1, 1)),
+        tiles=machine.tiles,
+    )
+    return layout, View.identity(tuple(shape))
+
+
+PANEL = 32  # FP8 inputs of a matrix pass; an FP16 pass takes half
+
+
+def split_axes(operator: Operator, value: Value | None) -> tuple[int, int] | None:
+    """Storage axes (rows, columns) of an operand whose rows are divided over tiles in blocks of equal width; None if it has not.
+
+    Merging statistics needs ceil blocks of columns, and the kernels take one axis of rows.
+    """
+    if value is None or value.layout.chunk is not None or value.layout.replicas:
+        return None
+    layout, view = value.layout, value.view
+    digits = view.digits[-1]
+    if len(digits) != 1 or digits[0][2] != 1 or not view.is_bijection(tuple(axis.extent for axis in layout.axes)):
+        return None
+    column = digits[0][1]
+    axis = layout.axes[column]
+    if len(axis.splits) != 1 or axis.extent <= axis.splits[0].block:
+        return None
+    if ceil_div(axis.extent, ceil_div(axis.extent, axis.splits[0].block)) != axis.splits[0].block:
+        return None
+    rows = [i for i, a in enumerate(layout.axes) if i != column and a.extent > 1]
+    return (rows[0], column) if len(rows) == 1 else None
 
 
 def _axes(operator: Operator) -> tuple[list[int], list[int]]:
@@ -64,10 +116,19 @@ def operand_targets(
     operator: Operator, record: RowRecord, operands: tuple[Value | None, ...], machine: Machine
 ) -> tuple[Target | None, ...]:
     shape = operator.operand_types[0][0]
+    if record.split:
+        value = operands[0]
+        if operator.name != "layer_norm" or split_axes(operator, value) is None:
+            raise operator.error("split rows need an operand that is divided by columns in equal blocks", hint="use split = false")
+        assert value is not None
+        vectors = [broadcast_target(value.layout, value.view, t[0], shape) for t in operator.operand_types[1:]]
+        return ((value.layout, value.view), *vectors)
     kept, reduced = _axes(operator)
     rows = math.prod(shape[a] for a in kept)
     block = _block(operator, record, rows, machine)
     x = row_layout(shape, kept, reduced, block, machine.tiles)
+    if len(operator.operand_types) == 1:
+        return (x,)
     vector = Layout((Axis(shape[-1]),), ((0, 0),), ((ceil_div(rows, block), 1),) if rows > block else (), 0, machine.tiles)
     rest: list[Target | None] = [(vector, View.identity((shape[-1],))) for _ in operator.operand_types[1:]]
     return (x, *rest)
@@ -82,6 +143,8 @@ def expand(operator: Operator, record: RowRecord, operands: tuple[Value, ...], m
         f"{operator.name} operands",
     )
     layout, view = targets[0]
+    if record.split:
+        return _expand_split(builder, operator, names)
     rc = {"r": 0, "c": 1}
     attrs = operator.attributes
     if operator.name == "reduce":
@@ -109,3 +172,46 @@ def _expand_reduce(builder: Builder, operator: Operator, rows: str, layout: Layo
     keep_dims = bool(operator.attributes.get("keep_dims"))
     digits = [view.digits[a] if a in kept else () for a in range(len(shape)) if a in kept or keep_dims]
     return builder.finish((result, View(operator.result_shape, tuple(digits), (0,))))
+
+
+def _expand_split(builder: Builder, operator: Operator, names: list[str]) -> Stages:
+    """layer_norm of rows that lie on several tiles: statistics of the parts, exchanged and merged, then applied in place."""
+    value = builder.operands[0]
+    axes = split_axes(operator, value)
+    assert axes is not None
+    r, c = axes
+    layout = value.layout
+    columns, rows = layout.axes[c], layout.axes[r]
+    stride = columns.splits[0].tile_stride
+    parts = ceil_div(columns.extent, columns.splits[0].block)
+    pr = ((0, 0), (1, 0))
+    rows = Axis(rows.extent, rows.splits)
+    part = Layout((Axis(parts, (Split(1, stride),)), rows), pr, (), layout.base, layout.tiles)
+    gathered = Layout((Axis(parts), rows), pr, ((parts, stride),), layout.base, layout.tiles)
+    whole = Layout((rows,), ((0, 0),), ((parts, stride),), layout.base, layout.tiles)
+    statistics = ("mean", "variance")
+    own = [builder.add_buffer(f"part_{s}", part, "f32", "partials") for s in statistics]
+    builder.compute("norm.statistics", "rc", [(names[0], {"r": r, "c": c})], [(b, {"r": 1}) for b in own], "statistics of the parts")
+    arrived = [builder.add_buffer(f"all_{s}", gathered, "f32", "partials") for s in statistics]
+    every = View.identity((parts, rows.extent))
+    builder.exchange([Move(a, every, b, every) for a, b in zip(own, arrived, strict=True)], "row statistics")
+    merged = [builder.add_buffer(s, whole, "f32") for s in statistics]
+    builder.compute(
+        "norm.merge", "pr", [(b, {"p": 0, "r": 1}) for b in arrived], [(b, {"r": 0}) for b in merged], "statistics of the rows", count=columns.extent
+    )
+    result = builder.add_buffer("result", dataclasses.replace(layout, memory="any"), operator.result_dtype, "activations")
+    builder.compute(
+        "norm.apply",
+        "rc",
+        [(names[0], {"r": r, "c": c}), *((b, {"r": 0}) for b in merged), *((b, {"c": _column(builder, b)}) for b in names[1:])],
+        [(result, {"r": r, "c": c})],
+        "normalise",
+        epsilon=float(operator.attributes.get("epsilon", 1e-6)),
+    )
+    return builder.finish((result, value.view))
+
+
+def _column(builder: Builder, vector: str) -> int:
+    """The storage axis of a vector of columns (axes of one element may lie beside it)."""
+    axes = builder.get(vector).layout.axes
+    return max(range(len(axes)), key=lambda i: axes[i].extent)
