@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from tilewright.backends.image import Image, to_image
+from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.machine import Machine, load
@@ -36,6 +37,8 @@ POISONS = (float("nan"), float("inf"), -42.0, 0.0, 7.0)
 
 Arrays = Mapping[str, np.ndarray]
 
+__all__ = ["POISONS", "Compiled", "TileError", "check", "compile_module", "compile_text", "plan"]
+
 
 @dataclass(frozen=True)
 class Compiled:
@@ -44,6 +47,11 @@ class Compiled:
     machine: Machine
     image: Image
     oracle: Oracle
+
+    @property
+    def dtypes(self) -> dict[str, str]:
+        """The element type of each output (the host reads floats back as f32)."""
+        return {(b.tensors or (b.name,))[0]: b.dtype for b in self.image.bindings if b.kind == "output"}
 
 
 def compile_text(text: str, machine_name: str, rng: random.Random | None = None) -> Compiled:
