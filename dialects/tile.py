@@ -563,7 +563,7 @@ class RepeatOp(IRDLOperation):
             printer.print_list(zip(self.body.block.args, self.sequences, strict=True), binding)
             printer.print_string(")")
         printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
 @irdl_op_definition
