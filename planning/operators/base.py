@@ -205,6 +205,11 @@ class Builder:
         """
         target = self.get(dst)
         choice = choose_move([(self.get(s).layout, v, d) for s, v, d in sources], target.layout, target.dtype)
+        if len(sources) == 1 and choice.kind not in ("words", "local"):
+            longer = [self._whole_words(sources[0], dst)]
+            better = choose_move([(self.get(s).layout, v, d) for s, v, d in longer], target.layout, target.dtype)
+            if better.kind == "words":
+                sources, choice = longer, better
         if choice.kind == "local":
             src = sources[0][0]
             phase.after.append(lambda: self.elementwise("copy", src, dst, f"{reason}: reorder", run_bytes=self._run_bytes(src, dst)))
