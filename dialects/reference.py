@@ -322,8 +322,9 @@ def _softmax(x: Array, scale: float) -> Array:
     return raised / raised.sum(axis=-1, keepdims=True)
 
 
-def _attention(op: tile_tensor.AttentionOp, q: Array, k: Array, v: Array) -> Array:
-    return np.matmul(_softmax(np.matmul(q, k.swapaxes(-1, -2)), op.scale.value.data), v)
+def _attention(op: tile_tensor.AttentionOp, q: Array, k: Array, v: Array, mask: Array | None = None) -> Array:
+    scores = np.matmul(q, k.swapaxes(-1, -2))
+    return np.matmul(_softmax(scores if mask is None else scores + mask, op.scale.value.data), v)
 
 
 def _reduce(op: tile_tensor.ReduceOp, x: Array) -> Array:

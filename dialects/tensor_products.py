@@ -19,6 +19,7 @@ from xdsl.irdl import (
     eq,
     irdl_op_definition,
     operand_def,
+    opt_operand_def,
     opt_prop_def,
     prop_def,
 )
@@ -131,17 +132,23 @@ class MatmulOp(TensorOperation):
 
 @irdl_op_definition
 class AttentionOp(TensorOperation):
-    """`softmax(scale * q k^T) v` on `q[.., tq, d]`, `k[.., tk, d]`, `v[.., tk, dv]`."""
+    """
+    `softmax(scale * (q k^T + mask)) v` on `q[.., tq, d]`, `k[.., tk, d]`, `v[.., tk, dv]`.
+
+    The mask is optional, any float, and broadcast to the scores `[.., tq, tk]`; its last axis is `tk`. It is added
+    before the scale.
+    """
 
     name = "tile_tensor.attention"
     query = operand_def(TensorType)
     key = operand_def(TensorType)
     value = operand_def(TensorType)
+    mask = opt_operand_def(TensorType)
     scale = prop_def(FloatAttr[Float32Type], default_value=float_attribute(1.0))
     accumulate = opt_prop_def(TypeAttribute)
     custom_directives = (Float32,)
     assembly_format = (
-        "$query `,` $key `,` $value (`accumulate` $accumulate^)? (`scale` custom<Float32>($scale)^)? "
+        "$query `,` $key `,` $value (`,` $mask^)? (`accumulate` $accumulate^)? (`scale` custom<Float32>($scale)^)? "
         "attr-dict `:` functional-type(operands, results)"
     )
 
@@ -150,21 +157,26 @@ class AttentionOp(TensorOperation):
         query: SSAValue | Operation,
         key: SSAValue | Operation,
         value: SSAValue | Operation,
+        mask: SSAValue | Operation | None = None,
         *,
         scale: float = 1.0,
         accumulate: TypeAttribute | None = None,
         element_type: Attribute | None = None,
     ) -> None:
         query, key, value = SSAValue.get(query), SSAValue.get(key), SSAValue.get(value)
-        result_shape = shapes.attention(shape_of(query), shape_of(key), shape_of(value))
+        mask = None if mask is None else SSAValue.get(mask)
+        result_shape = shapes.attention(
+            shape_of(query), shape_of(key), shape_of(value), None if mask is None else shape_of(mask)
+        )
         super().__init__(
-            operands=[query, key, value],
+            operands=[query, key, value, mask],
             result_types=[TensorType(element_type or element_of(query), result_shape)],
             properties={"scale": float_attribute(scale), "accumulate": accumulate},
         )
 
     def infer_shape(self) -> Shape:
-        return shapes.attention(shape_of(self.query), shape_of(self.key), shape_of(self.value))
+        mask = None if self.mask is None else shape_of(self.mask)
+        return shapes.attention(shape_of(self.query), shape_of(self.key), shape_of(self.value), mask)
 
     def verify_elements(self) -> None:
         super().verify_elements()

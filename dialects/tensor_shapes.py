@@ -97,8 +97,8 @@ def normalized(shape: Shape, vectors: Sequence[tuple[str, Shape]] = ()) -> Shape
     return shape
 
 
-def attention(query: Shape, key: Shape, value: Shape) -> Shape:
-    """`q[.., tq, d], k[.., tk, d], v[.., tk, dv] -> [.., tq, dv]`."""
+def attention(query: Shape, key: Shape, value: Shape, mask: Shape | None = None) -> Shape:
+    """`q[.., tq, d], k[.., tk, d], v[.., tk, dv] -> [.., tq, dv]`; a mask [.., 1 or tq, tk] broadcasts to the scores."""
     if min(len(query), len(key), len(value)) < 2:
         raise ShapeError(
             f"attention needs operands of rank 2 or more, found {show(query)}, {show(key)} and {show(value)}"
@@ -112,6 +112,10 @@ def attention(query: Shape, key: Shape, value: Shape) -> Shape:
         raise ShapeError(f"query and key differ in their last axis: {query[-1]} and {key[-1]}")
     if key[-2] != value[-2]:
         raise ShapeError(f"key and value differ in their number of rows: {key[-2]} and {value[-2]}")
+    if mask is not None:
+        scores = (*query[:-1], key[-2])
+        if len(mask) < 2 or mask[-1] != key[-2] or broadcast_pair(mask, scores) != scores:
+            raise ShapeError(f"a mask of {show(mask)} cannot be added to scores of {show(scores)}")
     return (*query[:-1], value[-1])
 
 

@@ -25,13 +25,15 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import Argument, read_entry
 from tilewright.dialects.reference import constant_array
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
-from tilewright.passes.tensor_ir import VALUE_NAME, dtype_of, operator_of, record_of, value_name
+from tilewright.passes.tensor_ir import VALUE_NAME, dtype_of, operator_of, record_of, value_name, value_of
 from tilewright.planning.dtypes import is_integer, name_of, numpy_dtype
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators import attention as attention_plan
 from tilewright.planning.operators import matmul as matmul_plan
 from tilewright.planning.operators.base import Operator, Record
 from tilewright.planning.operators.pointwise import FUNCTIONS
+from tilewright.planning.operators.rowwise import RowRecord, split_axes
+from tilewright.planning.stages import Value as PlacedValue
 from tilewright.sim import numerics
 from tilewright.sim.executor import Executor, RunResult, Tapped
 
@@ -210,6 +212,8 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
         return _matmul(operator, _record(op, matmul_plan.MatmulRecord), *operands)
     if kind == "attention":
         return _attention(operator, _record(op, attention_plan.AttentionRecord), *operands)
+    if kind == "layer_norm":
+        return _layer_norm(operator, _record(op, RowRecord), value_of(op.operands[0]), *operands)
     if kind in FUNCTIONS or kind == "gelu":
         return _pointwise(operator, operands)
     function = _OPERATIONS.get(kind)
@@ -254,7 +258,9 @@ def _matmul(operator: Operator, record: matmul_plan.MatmulRecord, a: Array, b: A
     return np.ascontiguousarray(result.swapaxes(-1, -2)) if record.swap else result
 
 
-def _attention(operator: Operator, record: attention_plan.AttentionRecord, q: Array, k: Array, v: Array) -> Array:
+def _attention(
+    operator: Operator, record: attention_plan.AttentionRecord, q: Array, k: Array, v: Array, mask: Array | None = None
+) -> Array:
     shape = attention_plan.canonical(operator)
     _, _, block = attention_plan.blocks(shape, record.grid)
     _, _, count = attention_plan.used_grid(shape, record.grid)
@@ -262,6 +268,8 @@ def _attention(operator: Operator, record: attention_plan.AttentionRecord, q: Ar
     score_type, partial_type = (matmul_plan.PARTIAL_DTYPE[name] for name in (shape.score_kernel, shape.output_kernel))
     columns = [slice(part * block, min((part + 1) * block, shape.keys)) for part in range(count)]
     scores = [numerics.gemm_logical(q, k[..., keys, :], score_type, inputs[shape.score_kernel]) for keys in columns]
+    if mask is not None:
+        scores = [numerics.pointwise("add", s, mask[..., keys], dtype=score_type) for s, keys in zip(scores, columns, strict=True)]
     maxima = np.stack([numerics.reduce_rows("max", s, "f32") for s in scores], axis=-1)
     row = numerics.reduce_rows("max", maxima, "f32")
     partials: list[Array] = []
@@ -306,7 +314,18 @@ def _reduce(operator: Operator, x: Array) -> Array:
     return numerics.reduce_rows(kind, rows, operator.result_dtype)
 
 
-def _layer_norm(operator: Operator, x: Array, gamma: Array, beta: Array) -> Array:
+def _layer_norm(
+    operator: Operator, record: RowRecord, placed: PlacedValue | None, x: Array, gamma: Array, beta: Array
+) -> Array:
+    if record.split:  # the parts of a row are where its operand lies
+        axes = split_axes(operator, placed)
+        if placed is None or axes is None:
+            raise OracleError("layer_norm is planned on split rows, but its operand is not divided by columns")
+        block = placed.layout.axes[axes[1]].splits[0].block
+        parts = [numerics.norm_statistics(x[..., at : at + block]) for at in range(0, x.shape[-1], block)]
+        means, variances = (np.stack(statistic) for statistic in zip(*parts, strict=True))
+        mean, variance = numerics.norm_merge(means, variances, x.shape[-1])
+        return numerics.norm_apply(x, mean, variance, gamma, beta, _epsilon(operator), operator.result_dtype)
     return numerics.layer_norm_rows(x, gamma, beta, _epsilon(operator), operator.result_dtype)
 
 
@@ -347,7 +366,6 @@ _OPERATIONS: dict[str, Callable[..., Array]] = {
     "cast": _cast,
     "concat": lambda operator, *xs: np.concatenate(xs, axis=int(operator.attributes["axis"])),
     "gather": lambda operator, table, indices: np.take(table, indices, axis=int(operator.attributes.get("axis", 0))),
-    "layer_norm": _layer_norm,
     "pad": _pad,
     "reduce": _reduce,
     "reshape": lambda operator, x: x.reshape(operator.result_shape),

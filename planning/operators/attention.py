@@ -51,6 +51,7 @@ class Shape:
     dtype: str
     scale: float
     result_dtype: str
+    mask: tuple[int, ...] | None = None  # its shape, padded to the rank of the scores
 
     @property
     def b(self) -> int:
@@ -67,8 +68,16 @@ def canonical(operator: Operator) -> Shape:
     if dk != dq or dv != dq or (dq.startswith("f8") and score != "gemm.f8"):
         raise operator.error(f"q, k and v have element types {dq}, {dk} and {dv}", hint="cast them to one type")
     return Shape(
-        tuple(q[:-2]), q[-2], k[-2], q[-1], v[-1], score, output, dq, float(operator.attributes.get("scale", 1.0)), operator.result_dtype
+        tuple(q[:-2]), q[-2], k[-2], q[-1], v[-1], score, output, dq, float(operator.attributes.get("scale", 1.0)), operator.result_dtype,
+        _mask_shape(operator),
     )
+
+
+def _mask_shape(operator: Operator) -> tuple[int, ...] | None:
+    if len(operator.operand_types) < 4:
+        return None
+    rank, mask = len(operator.operand_types[0][0]), operator.operand_types[3][0]
+    return (1,) * (rank - len(mask)) + tuple(mask)
 
 
 def blocks(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int]:
@@ -103,6 +112,8 @@ def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
         def cycles(name: str, *extents: int, dtypes: tuple[str, ...] = ()) -> int:
             return int(kernel(name).cycles(np.array([extents]), dtypes or (shape.dtype,) * 4, {})[0])
         total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
+        if shape.mask is not None:
+            total += cycles("pointwise.add", bb, qb, nb)
         total += cycles("softmax.exp", bb, qb, nb) + bb * (qb * dp + nb * dp + nb * vp) * size // 4
         if np_ > 1:
             total += bb * qb * np_ + bb * qb * vp * psize // 4 + 3 * machine.phase_overhead
@@ -198,7 +209,35 @@ def operand_targets(
         (where.q, batch_view(shape.batch, shape.queries, shape.depth)),
         (where.k, batch_view(shape.batch, shape.keys, shape.depth)),
         (where.v, swap_last(batch_view(shape.batch, shape.value_depth, shape.keys))),
+        *(() if shape.mask is None else (None,)),
     )
+
+
+def mask_place(shape: Shape, grid: tuple[int, ...], machine: Machine) -> tuple[Layout, View, dict[str, int], tuple[int, ...]]:
+    """Where the mask is added: layout, view of the mask broadcast over the batch (b, m, n), its kernel axes, and that shape.
+
+    A mask that is the same for all queries lies once beside every block of them.
+    """
+    assert shape.mask is not None
+    where = layouts(shape, grid, machine).scores
+    b_axis, m_axis, n_axis = where.axes
+    n_axis = dataclasses.replace(n_axis, panels=())
+    if shape.mask[-2] != 1 or shape.queries == 1:
+        layout = Layout((b_axis, m_axis, n_axis), ((0, 0), (1, 0), (2, 0)), (), where.base, where.tiles)
+        return layout, batch_view(shape.batch, shape.queries, shape.keys), {"b": 0, "m": 1, "n": 2}, (*shape.batch, shape.queries, shape.keys)
+    _, qp, np_ = used_grid(shape, grid)
+    layout = Layout((b_axis, n_axis), ((0, 0), (1, 0)), ((qp, np_),) if qp > 1 else (), where.base, where.tiles)
+    return layout, batch_view(shape.batch, shape.keys), {"b": 0, "m": -1, "n": 1}, (*shape.batch, shape.keys)
+
+
+def mask_source(value: Value, full: tuple[int, ...], drop: bool) -> View | None:
+    """The mask as it is stored, seen in the shape it is wanted in: without its axis of queries if `drop`."""
+    view: View | None = value.view
+    if drop:
+        view = view.reshape((*value.shape[:-2], value.shape[-1])) if view is not None else None
+    if view is None:
+        return None
+    return view.broadcast(full, tuple(range(len(full) - len(view.shape), len(full))))
 
 
 def expand(operator: Operator, record: AttentionRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
@@ -207,19 +246,26 @@ def expand(operator: Operator, record: AttentionRecord, operands: tuple[Value, .
     where = layouts(shape, record.grid, machine)
     parts = used_grid(shape, record.grid)[2]
     builder = Builder(operator, operands, machine)
-    targets = [t for t in operand_targets(operator, record, operands, machine) if t is not None]
-    q, k, v = builder.convert(
-        [(f"in{i}", value.view, target) for i, (value, target) in enumerate(zip(operands[:3], targets, strict=True))],
-        ["q", "k", "v"],
-        "attention operands",
-        zero_pad=True,
-    )
+    targets = [t for t in operand_targets(operator, record, operands, machine)[:3] if t is not None]
+    sources = [(f"in{i}", value.view, target) for i, (value, target) in enumerate(zip(operands[:3], targets, strict=True))]
+    mask_axes: dict[str, int] = {}
+    if shape.mask is not None:
+        layout, mask_view, mask_axes, full = mask_place(shape, record.grid, machine)
+        source = mask_source(operands[3], full, mask_axes["m"] == -1)
+        if source is None:
+            raise operator.error("the mask's layout cannot be broadcast", hint="give it the shape of the scores")
+        sources.append(("in3", source, (layout, mask_view)))
+    q, k, v, *mask = builder.convert(sources, ["q", "k", "v", "mask"][: len(sources)], "attention operands", zero_pad=True)
     score_type, partial_type = PARTIAL_DTYPE[shape.score_kernel], PARTIAL_DTYPE[shape.output_kernel]
     bmn = {"b": 0, "m": 1, "n": 2}
     scores = builder.add_buffer("scores", where.scores, score_type)
     builder.compute(
         shape.score_kernel, "bmnk", [(q, {"b": 0, "m": 1, "k": 2}), (k, {"b": 0, "n": 1, "k": 2})], [(scores, bmn)], "q k^T", scale=0
     )
+    if mask:
+        masked = builder.add_buffer("masked", dataclasses.replace(where.scores, memory="any"), score_type)
+        builder.compute("pointwise.add", "bmn", [(scores, bmn), (mask[0], mask_axes)], [(masked, bmn)], "add the mask")
+        scores = masked
     maxima = builder.add_buffer("maxima", where.maxima, "f32", "partials")
     builder.compute(
         "reduce.max", "bmn", [(scores, bmn)], [(maxima, {"b": 1, "m": 2})], "row maxima", reduced=1
