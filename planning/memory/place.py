@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The allocator: several packings, then a search over orders that is bounded by nodes.
+
+A *packing* places the units of a problem (a buffer with its aliases) one after another, each at the lowest address
+that its neighbours leave, in its preferred region if there is room. What two units may not share is compiled into distances once:
+unit v may not start within (a - apart[v, u], a + apart[u, v]) of a unit u at address a, or within the elements that u touches. Many
+orders are packed at once, as rows of arrays; nothing depends on tiles or addresses one by one.
+
+The search keeps a set of orders. Each round moves, in every order, a unit that found no place (or that lies highest, once everything
+has one) before one of those that stand in its way, and keeps the order that is not worse. A node is one unit placed once, so the result
+is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.planning.memory.bounds import lower_bound
+from tilewright.planning.memory.problem import Buffer, Problem, Solution, combinations
+
+Ints = npt.NDArray[np.int64]
+
+NODES = 400_000
+"""Units placed before giving up."""
+CHAINS = 16
+"""Orders that are improved side by side."""
+GOOD = 1.01
+"""Used bytes over the lower bound at which nothing more is tried."""
+POLISH = 0.1
+"""Share of the nodes that may go into a better packing once everything has a place."""
+CHOICES = 64
+"""Combinations of alternatives that are tried."""
+
+_FAR = np.int64(1) << 40
+
+
+class Unplaced(Exception):
+    """No packing found; `solution` is the best one, with None for what has no place."""
+
+    def __init__(self, solution: Solution, problem: Problem) -> None:
+        super().__init__(f"{sum(a is None for a in solution.addresses)} buffers have no place")
+        self.solution = solution
+        self.problem = problem
+
+
+def allocate(problem: Problem, nodes: int = NODES) -> Solution:
+    """
+    Addresses of all buffers. The options of alternatives are tried in order of preference with an equal part of the nodes
+    each. Raises `Unplaced` with the nearest attempt.
+    """
+    choices = combinations(problem, CHOICES)
+    best: Unplaced | None = None
+    spent = 0
+    for choice in choices:
+        chosen = problem.choose(choice) if problem.alternatives else problem
+        solution, complete = _solve(chosen, max(1, nodes // len(choices)))
+        spent += solution.nodes
+        by_name = {b.name: a for b, a in zip(chosen.buffers, solution.addresses, strict=True)}
+        full = Solution(
+            tuple(by_name.get(b.name) for b in problem.buffers),
+            choice,
+            solution.used,
+            solution.lower_bound,
+            spent,
+            solution.packing,
+        )
+        if complete:
+            return full
+        if best is None or _missing(solution, chosen) < _missing(best.solution, best.problem):
+            best = Unplaced(solution, chosen)
+    assert best is not None
+    raise best
+
+
+def used_bytes(problem: Problem, addresses: Sequence[int | None]) -> int:
+    """Bytes that some buffer holds at some time, on the class of tiles where they are most."""
+    most = 0
+    for number in range(len(problem.classes)):
+        spans = sorted(
+            (a, a + b.extent + b.guard)
+            for b, a in zip(problem.buffers, addresses, strict=True)
+            if a is not None and b.extent and (not b.classes or number in b.classes)
+        )
+        total, reach = 0, 0
+        for start, end in spans:
+            total += max(0, end - max(start, reach))
+            reach = max(reach, end)
+        most = max(most, total)
+    return most
+
+
+def _missing(solution: Solution, problem: Problem) -> int:
+    return sum(b.extent for b, a in zip(problem.buffers, solution.addresses, strict=True) if a is None)
+
+
+# -- the problem as distances ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """
+    Units and what keeps them apart. `apart[u, v]`: bytes from the start of u to that of v at least, where v lies above u, or -FAR;
+    `elements[u, v]`: whether they may share no element; `low`, `touch` (units,): first and last touched byte from a unit's start.
+    """
+
+    problem: Problem
+    members: tuple[tuple[int, ...], ...]
+    apart: Ints
+    elements: npt.NDArray[np.bool_]
+    low: Ints
+    touch: Ints
+    size: Ints
+    life: Ints
+    first: Ints
+    alignment: Ints
+    narrow: npt.NDArray[np.bool_]
+    fixed_low: Ints  # (units, barriers): addresses between which a unit may not start, ascending
+    fixed_high: Ints
+    prefer: Ints  # (units, 2): the preferred region; 0, 0 for any
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @cached_property
+    def neighbours(self) -> npt.NDArray[np.bool_]:
+        return (self.apart > -_FAR) | self.elements
+
+    @cached_property
+    def separates(self) -> bool:
+        return bool(self.elements.any())
+
+    @cached_property
+    def ranges(self) -> Ints:
+        return np.array(self.problem.ranges, np.int64).reshape(-1, 2)
+
+    def floors(self, address: Ints) -> Ints:
+        """Start of the element of each address."""
+        result = address.copy()
+        for region in self.problem.regions:
+            inside = (address >= region.start) & (address < region.end)
+            element = region.element_bytes
+            result = np.where(inside, region.start + (address - region.start) // element * element, result)
+        return result
+
+    def ceilings(self, address: Ints) -> Ints:
+        """End of the element that holds the byte before each address."""
+        result = address.copy()
+        for region in self.problem.regions:
+            inside = (address > region.start) & (address <= region.end)
+            element = region.element_bytes
+            end = np.minimum(region.start + -(-(address - region.start) // element) * element, region.end)
+            result = np.where(inside, end, result)
+        return result
+
+
+def _model(problem: Problem) -> _Model:
+    buffers = problem.buffers
+    n = len(buffers)
+    root = [problem.index[b.alias] if b.alias else i for i, b in enumerate(buffers)]
+    roots = [i for i in range(n) if root[i] == i]
+    unit_of_root = {r: u for u, r in enumerate(roots)}
+    unit = np.array([unit_of_root[r] for r in root], np.int64)
+    members = tuple(tuple(i for i in range(n) if root[i] == r) for r in roots)
+    m = len(roots)
+
+    offset = np.array([b.offset if b.alias else 0 for b in buffers], np.int64)
+    reach = np.array([b.extent + b.guard if b.extent else 0 for b in buffers], np.int64)
+    touch = np.array([b.extent + b.tail if b.extent else 0 for b in buffers], np.int64)
+    first = np.array([b.first for b in buffers], np.int64)
+    last = np.array([b.last for b in buffers], np.int64)
+    held = np.zeros((n, len(problem.classes)), np.bool_)
+    for i, b in enumerate(buffers):
+        held[i, list(b.classes) if b.classes else slice(None)] = True
+    meet = (first[:, None] <= last) & (last[:, None] >= first)
+    meet &= (held.astype(np.float32) @ held.T.astype(np.float32)) > 0
+    meet &= (reach[:, None] > 0) & (reach > 0) & (unit[:, None] != unit)
+    share = np.zeros((n, n), np.bool_)
+    for a, b in problem.together:
+        i, j = problem.index[a], problem.index[b]
+        share[i, j] = share[j, i] = True
+    bytes_apart = meet & ~share
+    elements = np.zeros((n, n), np.bool_)
+    for a, b in problem.separate:
+        i, j = problem.index[a], problem.index[b]
+        elements[i, j] = elements[j, i] = True
+    code = np.array([b.kind == "code" for b in buffers], np.bool_)
+    tensor = np.array([b.kind == "tensor" for b in buffers], np.bool_)
+    elements |= (code[:, None] & tensor) | (tensor[:, None] & code)
+    exclusive = np.array([b.exclusive for b in buffers], np.bool_)
+    elements |= exclusive[:, None] | exclusive
+    elements &= bytes_apart
+
+    unit_apart = np.full((m, m), -_FAR, np.int64)
+    i, j = np.nonzero(bytes_apart)
+    np.maximum.at(unit_apart, (unit[i], unit[j]), offset[i] + reach[i] - offset[j])
+    unit_elements = np.zeros((m, m), np.bool_)
+    i, j = np.nonzero(elements)
+    unit_elements[unit[i], unit[j]] = True
+
+    def per_unit(values: Ints, how: np.ufunc, start: int) -> Ints:
+        result = np.full(m, start, np.int64)
+        how.at(result, unit, values)
+        return result
+
+    size = per_unit(offset + reach, np.maximum, 0)
+    low = per_unit(offset, np.minimum, int(_FAR))
+    fixed = [_barriers(problem, [buffers[i] for i in group]) for group in members]
+    width = max((len(f) for f in fixed), default=1)
+    fixed_low = np.full((m, width), -_FAR, np.int64)
+    fixed_high = np.full((m, width), -_FAR, np.int64)
+    for u, barriers in enumerate(fixed):
+        for k, (a, b) in enumerate(barriers):
+            fixed_low[u, k], fixed_high[u, k] = a, b
+    prefer = np.zeros((m, 2), np.int64)
+    for u, group in enumerate(members):
+        region = next((r for r in problem.regions if r.name == buffers[group[0]].prefer), None)
+        if region is not None:
+            prefer[u] = region.start, region.end
+    area = per_unit((last - first + 1) * np.maximum(reach, 1), np.maximum, 0)
+    return _Model(
+        problem,
+        members,
+        unit_apart,
+        unit_elements,
+        low,
+        per_unit(offset + touch, np.maximum, 0),
+        size,
+        area,
+        per_unit(first, np.minimum, int(_FAR)),
+        np.array([_alignment(buffers, group) for group in members], np.int64).reshape(m, 2),
+        np.array([any(_narrow(problem, buffers[i]) for i in group) for group in members], np.bool_),
+        fixed_low,
+        fixed_high,
+        prefer,
+    )
+
+
+def _narrow(problem: Problem, b: Buffer) -> bool:
+    return b.kind == "code" or b.exclusive or len(problem.ranges_for(b)) < len(problem.ranges)
+
+
+def _alignment(buffers: Sequence[Buffer], group: Sequence[int]) -> tuple[int, int]:
+    """Modulus and remainder of a unit's address: that of its first buffer; aliases are checked where they lie."""
+    modulus, rest = 1, 0
+    for i in group:
+        b = buffers[i]
+        if b.alignment % modulus == 0 and b.alignment > modulus:
+            modulus, rest = b.alignment, -(b.offset if b.alias else 0) % b.alignment
+    return modulus, rest
+
+
+def _barriers(problem: Problem, group: Sequence[Buffer]) -> list[tuple[int, int]]:
+    """Open intervals in which the unit may not start, from its ranges; they include what is below and above all."""
+    allowed: list[tuple[int, int]] = []
+    for start, end in sorted(problem.ranges):
+        lo, hi = start, end
+        for b in group:
+            region = problem.region_of(start)
+            if not b.extent:
+                continue
+            if (start, end) not in problem.ranges_for(b) or region is None:
+                hi = lo - 1
+                break
+            offset = b.offset if b.alias else 0
+            lo = max(lo, start - offset)
+            hi = min(hi, end - offset - b.extent - b.guard, region.end - offset - b.extent - b.tail)
+        if not any(b.extent for b in group):
+            hi = end
+        if lo <= hi:
+            allowed.append((lo, hi))
+    far = int(_FAR)
+    edges = [-far, *(x for pair in allowed for x in pair), far]
+    return [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2)]
+
+
+# -- packing ---------------------------------------------------------------------------------------------------
+
+
+def _pack(model: _Model, orders: Ints) -> Ints:
+    """Addresses (orders, units) of the units placed in each order, each at its lowest place; -1 where there is none."""
+    rows, n = orders.shape
+    at = np.full((rows, n), -1, np.int64)
+    floors = np.zeros((rows, n), np.int64)
+    ceilings = np.zeros((rows, n), np.int64)
+    row = np.arange(rows)
+    apart_from = np.ascontiguousarray(model.apart.T)  # [v, u]: apart[u, v]
+    for step in range(n):
+        u = orders[:, step]
+        below, above = model.apart[u], apart_from[u]
+        near = (at >= 0) & (above > -_FAR)
+        low = np.where(near, at - below, -_FAR)
+        high = np.where(near, at + above, -_FAR)
+        if model.separates:
+            apart = near & model.elements[u]
+            low = np.where(apart, floors - model.touch[u][:, None], low)
+            high = np.where(apart, ceilings - model.low[u][:, None], high)
+        low = np.concatenate([low, model.fixed_low[u]], axis=1)
+        high = np.concatenate([high, model.fixed_high[u]], axis=1)
+        sort = np.argsort(low, axis=1, kind="stable")
+        low = np.take_along_axis(low, sort, axis=1)
+        high = np.maximum.accumulate(np.take_along_axis(high, sort, axis=1), axis=1)
+        modulus, rest = model.alignment[u, 0][:, None], model.alignment[u, 1][:, None]
+        start = -(-(high[:, :-1] - rest) // modulus) * modulus + rest
+        good = (start <= low[:, 1:]) & (start >= 0)
+        wanted = model.prefer[u]
+        wrong = (wanted[:, 1:] > 0) & ((start < wanted[:, :1]) | (start >= wanted[:, 1:]))
+        key = np.where(good, start + np.where(wrong, _FAR, 0), 2 * _FAR)
+        pick = np.argmin(key, axis=1)
+        found = good[row, pick]
+        address = np.where(found, start[row, pick], -1)
+        at[row, u] = address
+        if model.separates:
+            floors[row, u] = model.floors(address + model.low[u])
+            ceilings[row, u] = model.ceilings(address + model.touch[u])
+    return at
+
+
+def _scores(model: _Model, at: Ints) -> Ints:
+    """(orders, 2): bytes without a place, then the bytes up to the highest end in each range, summed."""
+    placed = at >= 0
+    missing = (np.where(placed, 0, np.maximum(model.size, 1))).sum(axis=1)
+    ends = np.where(placed, at + model.size, 0)
+    height = np.zeros(len(at), np.int64)
+    for start, end in model.ranges.tolist():
+        inside = placed & (at >= start) & (at < end)
+        height += np.maximum(np.where(inside, ends, start).max(axis=1, initial=start) - start, 0)
+    return np.stack([missing, height], axis=1)
+
+
+PACKINGS = ("area", "size", "life", "start", "crowd")
+"""The first orders, largest first (start: earliest first); what suits few ranges comes before the rest in each."""
+
+
+def _first_orders(model: _Model) -> Ints:
+    wide = ~model.narrow
+    n = len(model)
+    number = np.arange(n)
+    life = model.life // np.maximum(model.size, 1)
+    crowd = np.where(model.neighbours, model.size, 0).sum(axis=1)
+    keys = (-model.life, -model.size, -life, model.first, -crowd)
+    second = (-model.size, -model.life, -model.size, -model.size, -model.size)
+    return np.stack([np.lexsort((number, b, a, wide)) for a, b in zip(keys, second, strict=True)])
+
+
+def _solve(problem: Problem, nodes: int) -> tuple[Solution, bool]:
+    """The best packing of a problem without alternatives, and whether everything has a place."""
+    model = _model(problem)
+    bound = lower_bound(problem)
+    n = len(model)
+
+    def solution(at: Ints, spent: int, packing: str) -> Solution:
+        addresses = [None] * len(problem.buffers)
+        for u, group in enumerate(model.members):
+            for i in group:
+                if at[u] >= 0:
+                    b = problem.buffers[i]
+                    addresses[i] = int(at[u]) + (b.offset if b.alias else 0)  # type: ignore[call-overload]
+        return Solution(
+            tuple(addresses), (), used_bytes(problem, addresses), bound, spent, packing
+        )
+
+    if not n:
+        return solution(np.zeros(0, np.int64), 0, "none"), True
+    orders = _first_orders(model)
+    at = _pack(model, orders)
+    scores = _scores(model, at)
+    spent = orders.size
+    first = _best(scores)
+    if not scores[first, 0]:
+        found = solution(at[first], spent, PACKINGS[first])
+        if found.quality <= GOOD:
+            return found, True
+    # Every chain starts from one of the packings, the better ones more often.
+    ranking = sorted(range(len(scores)), key=lambda i: (*scores[i].tolist(), i))
+    source = [ranking[i % len(ranking)] for i in range(CHAINS)]
+    names = [PACKINGS[i] for i in source]
+    orders, at, scores = orders[source], at[source], scores[source]
+    rng = random.Random(n)
+    best, best_at, label = tuple(scores[0].tolist()), at[0], names[0]
+    polished = 0
+    while spent < nodes:
+        if not best[0]:
+            if best[1] <= GOOD * bound or polished > POLISH * nodes:
+                break
+            polished += orders.size
+        trial = np.stack([_move(model, orders[c], at[c], rng) for c in range(CHAINS)])
+        trial_at = _pack(model, trial)
+        trial_scores = _scores(model, trial_at)
+        spent += trial.size
+        better = [tuple(t) <= tuple(s) for t, s in zip(trial_scores.tolist(), scores.tolist(), strict=True)]
+        keep = np.array(better)
+        orders[keep], at[keep], scores[keep] = trial[keep], trial_at[keep], trial_scores[keep]
+        champion = _best(scores)
+        if tuple(scores[champion].tolist()) < best:
+            best, best_at, label = tuple(scores[champion].tolist()), at[champion].copy(), names[champion] + "+search"
+    return solution(best_at, spent, label), not best[0]
+
+
+def _best(scores: Ints) -> int:
+    return min(range(len(scores)), key=lambda i: (*scores[i].tolist(), i))
+
+
+def _move(model: _Model, order: Ints, at: Ints, rng: random.Random) -> Ints:
+    """The order with one unit moved before one of those in its way."""
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order))
+    missing = np.flatnonzero(at < 0)
+    if len(missing):
+        u = int(rng.choice(missing.tolist()))
+    else:
+        # What ends highest, or something that stands in its way.
+        ends = at + model.size
+        u = int(np.argmax(ends - np.where(at >= model.ranges[-1, 0], 0, _FAR)))
+    before = np.flatnonzero(model.neighbours[u] & (position < position[u]))
+    if rng.random() < 0.25 and len(before):
+        u = int(rng.choice(before.tolist()))
+        before = np.flatnonzero(model.neighbours[u] & (position < position[u]))
+    if len(before):
+        to = int(position[rng.choice(before.tolist())])
+    else:
+        to = rng.randrange(len(order))
+    moved = np.delete(order, position[u])
+    return np.insert(moved, min(to, len(moved)), u)
