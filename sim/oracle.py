@@ -29,6 +29,7 @@ from tilewright.passes.tensor_ir import VALUE_NAME, dtype_of, operator_of, recor
 from tilewright.planning.dtypes import is_integer, name_of, numpy_dtype
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators import attention as attention_plan
+from tilewright.planning.operators import gather as gather_plan
 from tilewright.planning.operators import matmul as matmul_plan
 from tilewright.planning.operators.base import Operator, Record
 from tilewright.planning.operators.pointwise import FUNCTIONS
@@ -214,6 +215,8 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
         return _attention(operator, _record(op, attention_plan.AttentionRecord), *operands)
     if kind == "layer_norm":
         return _layer_norm(operator, _record(op, RowRecord), value_of(op.operands[0]), *operands)
+    if kind == "gather":
+        return _gather(operator, _record(op, gather_plan.GatherRecord), *operands)
     if kind in FUNCTIONS or kind == "gelu":
         return _pointwise(operator, operands)
     function = _OPERATIONS.get(kind)
@@ -297,6 +300,12 @@ def _pointwise(operator: Operator, operands: Sequence[Array]) -> Array:
     return np.broadcast_to(result, operator.result_shape)
 
 
+def _gather(operator: Operator, record: gather_plan.GatherRecord, table: Array, indices: Array) -> Array:
+    result = np.take(table, indices, axis=int(operator.attributes.get("axis", 0)))
+    parts, _ = gather_plan.used_grid(gather_plan.canonical(operator), record.grid)
+    return np.where(result == 0, np.zeros((), result.dtype), result) if parts > 1 else result  # a sum with 0 has no -0
+
+
 def _cast(operator: Operator, x: Array) -> Array:
     attributes = operator.attributes
     saturate = bool(attributes.get("saturate", True))
@@ -365,7 +374,6 @@ _OPERATIONS: dict[str, Callable[..., Array]] = {
     "broadcast": _broadcast,
     "cast": _cast,
     "concat": lambda operator, *xs: np.concatenate(xs, axis=int(operator.attributes["axis"])),
-    "gather": lambda operator, table, indices: np.take(table, indices, axis=int(operator.attributes.get("axis", 0))),
     "pad": _pad,
     "reduce": _reduce,
     "reshape": lambda operator, x: x.reshape(operator.result_shape),

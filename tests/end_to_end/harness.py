@@ -111,7 +111,12 @@ def random_record(op: Operation, machine: Machine, rng: random.Random) -> Record
         for _ in range(50):
             grid = tuple(rng.choice(parts) for _ in range(4))
             if np.prod(matmul.used_grid(shape, grid)) <= machine.tiles:
-                return matmul.MatmulRecord(grid, swap)
+                record = matmul.MatmulRecord(grid, swap, rng.choice((1, 1, 2, 3)))
+                try:
+                    matmul.check_record(operator, record, machine)
+                except PlanError:
+                    record = matmul.MatmulRecord(grid, swap)
+                return record
         return None
     if planner.record is attention.AttentionRecord:
         shape = attention.canonical(operator)
@@ -121,6 +126,8 @@ def random_record(op: Operation, machine: Machine, rng: random.Random) -> Record
                 return attention.AttentionRecord(grid)
         return None
     if planner.record is RowRecord:
+        if operator.name == "layer_norm" and rng.random() < 0.5:
+            return None  # the default splits rows where its operand does
         return RowRecord(rng.randint(0, machine.tiles))
     if planner.record is PointwiseRecord:
         return PointwiseRecord(rng.randint(-1, len(op.operands) - 1))
