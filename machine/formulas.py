@@ -181,6 +181,16 @@ def patch_by_supervisor(extents: np.ndarray, dtypes: tuple[str, ...], scalars: S
     return [("set-up", _constant(n, 24)), ("words", 32 * n)]
 
 
+def gather_rows(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    p, t, _, c = extents.T
+    rounds = p * _ceil(t, WORKERS) * WORKERS
+    return [
+        ("set-up", _constant(t, LOOP)),
+        ("indices", rounds * 8),
+        ("double words", rounds * 2 * _ceil(c * itemsize(dtypes[0]), 8)),
+    ]
+
+
 # Reductions
 
 

@@ -357,6 +357,21 @@ _register(
     code=96,
 )
 
+_register(
+    "gather_rows",
+    "assumed",
+    "set-up of gelu; a worker an index, 8 bundles to find the row (compare, select, address) and 2 a double word",
+    f.gather_rows,
+    axes=("p", "t", "r", "c"),
+    ins=(
+        OperandRule("table", ("r", "c")),
+        OperandRule("indices", ("t",), alignment=4),
+        OperandRule("first", ("p",), alignment=4),
+    ),
+    outs=_operands("y", "p", "t", "c"),
+    code=512,
+)
+
 # Reductions.
 
 _register(

@@ -12,10 +12,11 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
+import numpy as np
 from xdsl.builder import Builder as IRBuilder
 from xdsl.builder import InsertPoint
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FunctionType, ModuleOp, TensorType, f32, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -45,6 +46,9 @@ from tilewright.planning.stages import Buffer, ComputeStage, ExchangeStage, Kern
 
 Stored = tuple[SSAValue, View]
 """A buffer and the view through which a tensor is seen in it."""
+
+_ELEMENTS = {"f32": f32, "i32": i32}
+"""Element types that a plan's own constants may have."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,10 @@ class _Lowering:
         """Emit the buffers and operations of an expansion; returns its results."""
         buffers: dict[str, SSAValue] = {f"in{i}": b for i, b in enumerate(operands)}
         for key, buffer in stages.buffers.items():
-            buffers[key] = self.alloc(f"{name}.{key}", buffer)
+            if key in stages.constants:
+                buffers[key] = self.constant(f"{name}.{key}", buffer, stages.constants[key])
+            else:
+                buffers[key] = self.alloc(f"{name}.{key}", buffer)
         for stage in stages.stages:
             if isinstance(stage, ExchangeStage):
                 self.emit(
@@ -231,6 +238,17 @@ class _Lowering:
             else:
                 self.emit(_compute(stage, buffers, name))
         return [(buffers[key], view) for key, view in stages.results]
+
+    def constant(self, name: str, buffer: Buffer, contents: np.ndarray) -> SSAValue:
+        """A buffer that a plan needs filled from the start, such as the number of the first row that a tile owns."""
+        type_ = TensorType(_ELEMENTS[buffer.dtype], contents.shape)
+        value = DenseIntOrFPElementsAttr.from_list(type_, contents.ravel().tolist())
+        saved, self.at = self.at, IRBuilder(InsertPoint.at_start(self.top))
+        result = self.alloc(name, buffer, 1, "parameters")
+        self.emit(BindOp("constant", result, View.identity(contents.shape), (f"constant{self.constants}",), 0, value))
+        self.constants += 1
+        self.at = saved
+        return result
 
     # -- repeats -----------------------------------------------------------------------------------------------------
 

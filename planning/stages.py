@@ -144,6 +144,7 @@ class Stages:
     stages: tuple[Stage, ...]
     results: tuple[tuple[str, View], ...]  # buffer name and view of each result
     views: Mapping[str, View] = field(default_factory=dict)  # views of operands that results alias
+    constants: Mapping[str, np.ndarray] = field(default_factory=dict)  # contents of buffers that the host writes once
 
     def buffer(self, name: str) -> Buffer:
         if name.startswith("in") and name[2:].isdigit():

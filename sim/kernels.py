@@ -99,6 +99,18 @@ def _fill(
     return [words.view(dtypes.numpy_dtype(outs[0]))]
 
 
+def _gather_rows(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    """The rows of the table whose numbers, counted from `first`, the indices name; zeros for other indices."""
+    table, indices, first = ins  # (T, r, c), (T, t), (T, p)
+    local = indices[:, None, :].astype(np.int64) - first[:, :, None]  # (T, p, t)
+    inside = (local >= 0) & (local < table.shape[1])
+    tiles = np.arange(table.shape[0])[:, None, None]
+    rows = table[tiles, np.where(inside, local, 0)]  # (T, p, t, c)
+    return [np.where(inside[..., None], rows, np.zeros((), table.dtype))]
+
+
 def _reduce_partials(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
@@ -228,6 +240,7 @@ SEMANTICS: dict[str, Semantics] = {
     "widen": _widen,
     "narrow": _narrow,
     "fill": _fill,
+    "gather_rows": _gather_rows,
     "reduce_partials": _reduce_partials,
     **{f"reduce.{kind}": _reduce(kind) for kind in ("sum", "max", "min", "prod")},
     "layer_norm": _layer_norm,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilewright.machine import Machine
-from tilewright.planning.operators import attention, matmul, movement, pointwise, rowwise
+from tilewright.planning.operators import attention, gather, matmul, movement, pointwise, rowwise
 from tilewright.planning.operators.base import Operator, Record, Target
 from tilewright.planning.stages import Stages, Value
 
@@ -35,6 +35,7 @@ _rows = Planner(rowwise.RowRecord, rowwise.default_record, rowwise.operand_targe
 PLANNERS: dict[str, Planner] = {
     "matmul": Planner(matmul.MatmulRecord, matmul.default_record, matmul.operand_targets, matmul.expand),
     "attention": Planner(attention.AttentionRecord, attention.default_record, attention.operand_targets, attention.expand),
+    "gather": Planner(gather.GatherRecord, gather.default_record, gather.operand_targets, gather.expand),
     **{name: _rows for name in ("layer_norm", "rms_norm", "softmax", "reduce")},
     **{name: _pointwise for name in (*pointwise.FUNCTIONS, "gelu", "cast")},
     "concat": Planner(movement.FlatRecord, movement.default_record, movement.operand_targets, movement.expand_concat),
