@@ -73,7 +73,7 @@ def split_axes(operator: Operator, value: Value | None) -> tuple[int, int] | Non
         return None
     column = digits[0][1]
     axis = layout.axes[column]
-    if len(axis.splits) != 1 or axis.extent <= axis.splits[0].block:
+    if axis.extent != view.shape[-1] or len(axis.splits) != 1 or axis.extent <= axis.splits[0].block:
         return None
     if ceil_div(axis.extent, ceil_div(axis.extent, axis.splits[0].block)) != axis.splits[0].block:
         return None
