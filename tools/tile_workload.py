@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tile-workload", allow_abbrev=False, description=__doc__, formatter_class=_Help
     )
-    parser.add_argument("workload", metavar="siglip|digits|vit|dinov2", help="which one")
+    parser.add_argument("workload", metavar="siglip|digits|vit|dinov2|minilm", help="which one")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write")
     for name, what in SIZES.items():
         parser.add_argument(f"--{name}", type=_whole, default=argparse.SUPPRESS, metavar="N", help=what)
@@ -71,7 +71,7 @@ def _build(arguments: argparse.Namespace) -> ProgramFolder:
     # the workloads import numpy and ml_dtypes: not for --help
     from dataclasses import replace
 
-    from tilewright.frontends.workloads import digits, dinov2, siglip, vit
+    from tilewright.frontends.workloads import digits, dinov2, minilm, siglip, vit
     from tilewright.frontends.workloads.encoder import Mode, WorkloadError
 
     mode = Mode(arguments.precision, arguments.attention)
@@ -95,8 +95,11 @@ def _build(arguments: argparse.Namespace) -> ProgramFolder:
         case "dinov2":
             _refuse_other("dinov2", sizes, dinov2.SHAPE)
             return dinov2.build(mode)
+        case "minilm":
+            _refuse_other("minilm", sizes, minilm.DEFAULT, free=("tokens",))
+            return minilm.build(sizes.get("tokens", minilm.DEFAULT.tokens), mode)
         case name:
-            raise WorkloadError(f"unknown workload '{name}'", notes=("known: siglip, digits, vit, dinov2",))
+            raise WorkloadError(f"unknown workload '{name}'", notes=("known: siglip, digits, vit, dinov2, minilm",))
 
 
 def _refuse_other(workload: str, sizes: dict[str, int], shape: Shape, free: Sequence[str] = ()) -> None:

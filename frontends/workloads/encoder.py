@@ -257,11 +257,19 @@ def merge_heads(block: Block, name: str, x: Value) -> Value:
 
 
 def attend(
-    block: Block, q: Value, k: Value, v: Value, samples: int, heads: int, mode: Mode, scale: Scales
+    block: Block,
+    q: Value,
+    k: Value,
+    v: Value,
+    samples: int,
+    heads: int,
+    mode: Mode,
+    scale: Scales,
+    mask: Value | None = None,
 ) -> Value:
     """
     Attention of q, k, v (rows, width), each with the rows of all samples; q may have the rows of one sample
-    for all of them.
+    for all of them. `mask` (samples, 1, 1 or queries, keys) is added to the products.
     """
     if mode.attention == "f8":
         # scores and sums over the keys are f16 partials of stored values: leave them room below 65,504
@@ -279,7 +287,7 @@ def attend(
     key, value = split_heads(block, k, samples, heads), split_heads(block, v, samples, heads)
     softmax_scale = 1 / math.sqrt(key.shape[-1])
     heads_context = block.attention(
-        "heads_context", query, key, value, softmax_scale, mode.attention_accumulate
+        "heads_context", query, key, value, softmax_scale, mode.attention_accumulate, mask
     )
     return merge_heads(block, "context", heads_context)
 

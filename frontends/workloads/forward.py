@@ -47,10 +47,12 @@ def gelu_erf(x: np.ndarray) -> np.ndarray:
     return pointwise("gelu_erf", x, dtype="f32")
 
 
-def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, heads: int) -> np.ndarray:
+def attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, heads: int, mask: np.ndarray | None = None
+) -> np.ndarray:
     """
     q (samples, queries, width), k and v (samples, keys, width) -> (samples, queries, width), heads side by
-    side in width.
+    side in width. Keys whose `mask` (samples, keys) is 0 are not attended to.
     """
     samples, queries, width = q.shape
 
@@ -58,6 +60,8 @@ def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, heads: int) -> np.nda
         return x.reshape(samples, -1, heads, width // heads).transpose(0, 2, 1, 3)
 
     scores = split(q) @ split(k).transpose(0, 1, 3, 2) * np.float32(1 / math.sqrt(width // heads))
+    if mask is not None:
+        scores = np.where(mask[:, None, None, :] != 0, scores, np.float32(-np.inf))
     scores = np.exp(scores - scores.max(-1, keepdims=True))
     scores /= scores.sum(-1, keepdims=True)
     return (scores @ split(v)).transpose(0, 2, 1, 3).reshape(samples, queries, width)

@@ -92,6 +92,12 @@ class Block:
             raise ValueError(f"%{name} would {op} a scaled value")
         return self._op(name, op, [x], "", replace(x, name=name))
 
+    def constant(self, name: str, value: float, dtype: str = "f16") -> Value:
+        """One value, of rank 1 to broadcast."""
+        result = Value(name, (1,), dtype)
+        self.lines.append(f"{self.indent}%{name} = tile_tensor.constant dense<{value:e}> : {result.type}")
+        return result
+
     def reduce_sum(self, name: str, x: Value, axis: int) -> Value:
         """Over one axis, which stays with extent 1."""
         shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
@@ -169,11 +175,13 @@ class Block:
         iterated: Mapping[str, Members],
         body: Block,
         last: Value,
+        invariant: Mapping[str, Value] | None = None,
     ) -> Value:
         """
         A repeat called `repeat` that carries `x` as `argument` through `body`, whose value is `last`.
 
-        `iterated` gives the sequence behind each block argument of the body.
+        `iterated` gives the sequence behind each block argument of the body, `invariant` the value behind those that
+        all iterations share.
         """
         count = next(iter(iterated.values())).count
         lines, at = self.lines, self.indent
@@ -181,6 +189,9 @@ class Block:
             f'{at}%{name} = tile_repeat.repeat "{repeat}" count {count} '
             f"carried(%{argument} = %{x.name} : {x.type})"
         )
+        if invariant:
+            shared = [f"%{key} = %{value.name} : {value.type}" for key, value in invariant.items()]
+            lines.append(f"{at}  invariant({', '.join(shared)})")
         entries = [
             f"{at}    %{key} = %{sequence.name} : {sequence.type}" for key, sequence in iterated.items()
         ]
