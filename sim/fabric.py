@@ -293,6 +293,14 @@ def deliver(
     got = _Pieces(listener[owner], sent + travel[owner], right - left, streams.address[member] + 4 * (left - stream_key[member]))
     got_source = source[owner]
 
+    late = got.start + got.words > events.ends[got.tile]
+    if late.any():
+        i = int(np.argmax(late))
+        cycle = max(int(got.start[i]), int(events.ends[got.tile[i]]))
+        raise here.refuse(
+            "return too early", "a word lands after the row has returned", tile=got.tile[i], cycle=cycle
+        )
+
     # Cut at pointer controls, and follow the pointer.
     p = np.flatnonzero(events.point >= 0)
     point_key = events.tile[p] * reach + events.control[p]

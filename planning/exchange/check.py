@@ -186,7 +186,8 @@ def check(
     rows = [_walk(tile, words[tile].tolist(), odd, found) for tile in range(tiles)]
     if found:
         return found[:LIMIT]
-    busiest = max((row.end for row in rows), default=0) + 1
+    # Nothing may land after the last row has returned; listening a little longer shows it.
+    busiest = max((row.end for row in rows), default=0) + 256
 
     # Byte address that leaves each tile at each cycle, -1 where none does.
     leaving: list[npt.NDArray[np.int64]] = []
@@ -232,6 +233,10 @@ def check(
             found.append(
                 Finding("silence", tile, int(cycles[i]), -1, f"tile {source[i]} sends nothing that lands then")
             )
+            continue
+        if len(cycles) and cycles[-1] >= row.end:
+            late = int(cycles[np.searchsorted(cycles, row.end)])
+            found.append(Finding("early return", tile, late, -1, "a word lands after the row has returned"))
             continue
         # Where each landing word is stored.
         control, pointer = np.array(row.pointers or [(0, 0)], np.int64).T

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schedules of exchange phases: what is merged, what is legal, how close to the bound."""
+
+from __future__ import annotations
+
+import time
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright.machine import Machine, load
+from tilewright.planning.exchange import ExchangeError, Messages, Schedule, schedule
+from tilewright.planning.exchange.messages import gather_sends
+
+_SPEC = spec_from_file_location("exchange_messages", Path(__file__).parents[1] / "cases" / "exchange_messages.py")
+assert _SPEC is not None and _SPEC.loader is not None
+cases = module_from_spec(_SPEC)
+_SPEC.loader.exec_module(cases)
+
+messages = cases.messages
+
+
+def spread(*columns) -> Messages:
+    """Messages from arrays that broadcast against each other."""
+    return Messages(*(np.ravel(c) for c in np.broadcast_arrays(*map(np.asarray, columns))))
+
+
+def all_to_all(count: int, words: int) -> Messages:
+    s, d = np.meshgrid(np.arange(count), np.arange(count), indexing="ij")
+    # A gap behind each message, so that nothing merges.
+    return spread(s, 0, d * (words + 1) * 4, d, 1, s * (words + 1) * 4, words * 4)
+
+
+def assert_legal(made: Schedule, machine: Machine) -> None:
+    """The model of time, on intervals."""
+    start, words = made.send_start, made.send_words
+    same = made.send_tile[1:] == made.send_tile[:-1]
+    assert (start >= 0).all()
+    assert (start[1:] >= start[:-1] + words[:-1])[same].all()
+    same = made.recv_tile[1:] == made.recv_tile[:-1]
+    landing, heard = made.recv_start, made.recv_words
+    assert (landing[1:] >= landing[:-1] + heard[:-1])[same].all()
+    assert (landing >= machine.select_lead(made.recv_tile)).all()
+    source = made.send_tile[made.recv_send]
+    assert (landing == start[made.recv_send] + machine.latency(source, made.recv_tile)).all()
+
+
+# Merging
+
+
+def test_messages_that_continue_each_other_at_both_ends_become_one():
+    made = gather_sends(messages((0, 0, 0, 1, 1, 8, 16), (0, 0, 16, 1, 1, 24, 8), (0, 0, 24, 1, 1, 36, 4)), 4, 4148)
+    assert made.words.tolist() == [6, 1]
+    assert made.offset.tolist() == [0, 24]
+    assert made.dst_offset.tolist() == [8, 36]
+
+
+def test_equal_sources_become_a_multicast_and_multicasts_merge_when_every_receiver_agrees():
+    made = gather_sends(
+        messages(
+            (0, 0, 0, 1, 1, 0, 16), (0, 0, 0, 2, 1, 64, 16), (0, 0, 16, 1, 1, 16, 16), (0, 0, 16, 2, 1, 80, 16),
+            (0, 0, 32, 1, 1, 32, 16), (0, 0, 32, 2, 1, 0, 16),
+        ),
+        4, 4148,
+    )  # fmt: skip
+    assert made.words.tolist() == [8, 4]
+    assert made.count.tolist() == [2, 2]
+    assert made.dst_tile.tolist() == [1, 2, 1, 2]
+    assert made.dst_offset.tolist() == [0, 64, 32, 0]
+
+
+def test_a_change_of_buffer_stops_merging():
+    made = gather_sends(messages((0, 0, 0, 1, 1, 0, 4), (0, 0, 4, 1, 2, 4, 4)), 4, 4148)
+    assert len(made) == 2
+
+
+def test_one_word_to_two_places_on_a_tile_is_sent_twice():
+    wanted = messages((0, 0, 0, 1, 1, 0, 8), (0, 0, 0, 1, 1, 8, 8), (0, 0, 0, 2, 1, 0, 8))
+    made = gather_sends(wanted, 4, 4148)
+    assert sorted(made.count.tolist()) == [1, 2]
+    assert sorted(zip(made.dst_tile.tolist(), made.dst_offset.tolist(), strict=True)) == [(1, 0), (1, 8), (2, 0)]
+
+
+def test_long_messages_are_cut_evenly():
+    made = gather_sends(messages((0, 0, 0, 1, 1, 0, 4 * 10_000)), 4, 4148)
+    assert made.words.tolist() == [3334, 3334, 3332]
+    assert made.offset.tolist() == [0, 4 * 3334, 4 * 6668]
+    assert made.dst_offset.tolist() == made.offset.tolist()
+
+
+def test_empty_messages_vanish():
+    machine = load("t4")
+    made = schedule(messages((0, 0, 0, 1, 1, 0, 0)), machine)
+    assert made.horizon == 0 and made.summary.bound == 0 and made.summary.over_bound == 1.0
+    assert made.row_words.tolist() == [1] * 4
+
+
+@pytest.mark.parametrize(
+    ("span", "text"),
+    [
+        ((0, 0, 2, 1, 1, 0, 4), "not whole words"),
+        ((0, 0, 0, 1, 1, 0, 6), "not whole words"),
+        ((0, 0, 0, 1, 1, 0, -4), "not whole words"),
+        ((0, 0, 0, 4, 1, 0, 4), "from tile 0 to tile 4; the machine has 4"),
+    ],
+)
+def test_impossible_messages_are_refused(span, text):
+    with pytest.raises(ExchangeError, match=text):
+        schedule(messages(span), load("t4"))
+
+
+# Legality
+
+
+@pytest.mark.parametrize("name", ["t4", "t16", "t64", "c600"])
+def test_random_schedules_are_legal_and_complete(name):
+    machine = load(name)
+    for seed in range(8 if name != "c600" else 2):
+        wanted = cases.random_messages(machine, seed)
+        made = schedule(wanted, machine)
+        assert_legal(made, machine)
+        assert made.recv_words.sum() * 4 == wanted.nbytes.sum()
+        assert made.summary.received.sum() == made.recv_words.sum()
+        assert made.horizon == made.end.max()
+
+
+def test_a_schedule_is_a_function_of_its_messages():
+    machine = load("t16")
+    wanted = cases.random_messages(machine, 5)
+    first, again = schedule(wanted, machine), schedule(wanted, machine)
+    for name in ("send_tile", "send_start", "recv_tile", "recv_start", "recv_send"):
+        assert (getattr(first, name) == getattr(again, name)).all()
+    assert (first.template.words == again.template.words).all()
+
+
+def test_the_order_of_messages_does_not_matter():
+    machine = load("t16")
+    wanted = cases.random_messages(machine, 6)
+    order = np.random.default_rng(0).permutation(len(wanted))
+    shuffled = Messages(*(getattr(wanted, name)[order] for name in Messages.__dataclass_fields__))
+    assert (schedule(wanted, machine).template.words == schedule(shuffled, machine).template.words).all()
+
+
+def test_conflicts_name_the_buffers_that_are_sent_and_received_at_once():
+    machine = load("t4")
+    ring = [(t, 0, 0, (t + 1) % 4, 1, 0, 4000) for t in range(4)]
+    assert schedule(messages(*ring), machine).conflicts().tolist() == [[0, 1]]
+    assert schedule(messages((0, 0, 0, 1, 1, 0, 400)), machine).conflicts().tolist() == []
+
+
+# Distance to the bound: cycles beyond it, less the first word's way (about 100), as a factor.
+
+
+def grid(rows: int, columns: int, sources: int, row_words: int, column_words: int) -> Messages:
+    """Both operands of a product on a grid of tiles: row blocks to rows of tiles, column blocks to columns."""
+    m, k, n = np.meshgrid(np.arange(rows), np.arange(sources), np.arange(columns), indexing="ij")
+    tile = m * columns + n
+    size = 4 * row_words
+    a = spread((m * sources + k) % 1472, 0, 0, tile, 1, k * size, size)
+    size = 4 * column_words
+    b = spread((n * sources + k + 7) % 1472, 2, 0, tile, 3, k * size, size)
+    return Messages.concatenate([a, b])
+
+
+def reduce_scatter(groups: int, members: int, words: int) -> Messages:
+    g, s, d = np.meshgrid(np.arange(groups), np.arange(members), np.arange(members), indexing="ij")
+    keep = s != d
+    size = 4 * (words + 1)
+    return spread((g * members + s)[keep], 0, (d * size)[keep], (g * members + d)[keep], 1, (s * size)[keep], 4 * words)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "most"),
+    [
+        (lambda: all_to_all(64, 50), 1.02),
+        (lambda: all_to_all(200, 8), 1.15),
+        (lambda: grid(5, 48, 12, 200, 60), 1.02),
+        (lambda: grid(30, 48, 12, 100, 60), 1.05),
+        (lambda: reduce_scatter(96, 15, 100), 1.02),
+        (lambda: reduce_scatter(360, 4, 400), 1.02),
+        (lambda: spread(np.arange(1, 400), 0, 0, 0, 1, np.arange(399) * 400, 400), 1.02),
+        (lambda: spread(0, 0, np.arange(399) * 404, np.arange(1, 400), 1, 0, 400), 1.02),
+    ],
+    ids=["all-to-all", "short-all-to-all", "grid", "wide-grid", "reduce-15", "reduce-4", "gather", "scatter"],
+)
+def test_schedules_come_close_to_the_bound(wanted, most):
+    machine = load("c600")
+    made = schedule(wanted(), machine)
+    assert_legal(made, machine)
+    summary = made.summary
+    assert (summary.horizon - 100) / summary.bound < most
+
+
+@pytest.mark.slow
+def test_large_phases_are_scheduled_in_seconds():
+    machine = load("c600")
+    for wanted in (all_to_all(388, 10), grid(30, 48, 45, 60, 60)):
+        start = time.process_time()
+        made = schedule(wanted, machine)
+        assert made.row_words.max() > 0
+        assert time.process_time() - start < 6  # 1 to 2 on an idle machine
