@@ -93,8 +93,9 @@ class _LayoutPlanner:
                     self.plan_sequence_op(op)
                 elif op.name.startswith("tile_tensor."):
                     self.plan_op(op, prefix)
-                elif op.name == "tile_layout.convert":
-                    self.settle(op.operands[0])
+                elif op.name in ("tile_layout.convert", "func.return"):
+                    for i in range(len(op.operands)):
+                        self.settle(op.operands[i])
             except TileError as error:
                 if error.location is None:
                     error.location = op.location
