@@ -14,10 +14,11 @@ _PAINT = ("staging", "partials", "activations", "code", "patch tables", "rows", 
 
 
 def memory_by_category(program: Program, machine: Machine) -> dict[str, np.ndarray]:
-    """Bytes of each category on every tile, int64 (tiles,); they sum to the tile's SRAM.
+    """
+    Bytes of each category on every tile, int64 (tiles,); they sum to the tile's SRAM.
 
-    Every byte counts once, also where buffers use it one after another. Bytes between allocations are "free"; bytes that an
-    exchange row of the longest tile reserves on all others are "padding".
+    Every byte counts once, also where buffers use it one after another. Bytes between allocations are "free";
+    bytes that an exchange row of the longest tile reserves on all others are "padding".
     """
     paint = np.full(machine.sram_bytes, CATEGORIES.index("free"), np.uint8)
     for category in _PAINT:
@@ -38,11 +39,15 @@ def memory_by_category(program: Program, machine: Machine) -> dict[str, np.ndarr
 
 
 def row_bytes(program: Program, machine: Machine) -> np.ndarray:
-    """Bytes of encoded exchange rows on every tile, int64 (tiles,), the reserved tail of shorter rows left out."""
+    """
+    Bytes of encoded exchange rows on every tile, int64 (tiles,), the reserved tail of shorter rows left out.
+    """
     total = np.zeros(machine.tiles, np.int64)
     for table in program.tables:
         if table.category == "rows":
             written = table.words != 0
-            lengths = np.where(written.any(axis=1), table.words.shape[1] - np.argmax(written[:, ::-1], axis=1), 0)
+            lengths = np.where(
+                written.any(axis=1), table.words.shape[1] - np.argmax(written[:, ::-1], axis=1), 0
+            )
             total += 4 * lengths
     return total

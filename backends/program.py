@@ -188,9 +188,10 @@ class Binding:
     """
     A named value of the host: where it lies and how.
 
-    `layout` and `view` are the texts of `planning.layout`; `shape` is the logical shape. A sequence has `count`
-    members `stride` bytes apart: a parameter has a name in `tensors` for each, and `shape` is that of one member; an
-    input or output has one name, and leading axes of members in `shape`. Stored value = logical value * 2^-scale.
+    `layout` and `view` are the texts of `planning.layout`; `shape` is the logical shape. A sequence has
+    `count` members `stride` bytes apart: a parameter has a name in `tensors` for each, and `shape` is that of
+    one member; an input or output has one name, and leading axes of members in `shape`. Stored value =
+    logical value * 2^-scale.
     """
 
     name: str

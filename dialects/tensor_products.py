@@ -135,8 +135,8 @@ class AttentionOp(TensorOperation):
     """
     `softmax(scale * (q k^T + mask)) v` on `q[.., tq, d]`, `k[.., tk, d]`, `v[.., tk, dv]`.
 
-    The mask is optional, any float, and broadcast to the scores `[.., tq, tk]`; its last axis is `tk`. It is added
-    before the scale.
+    The mask is optional, any float, and broadcast to the scores `[.., tq, tk]`; its last axis is `tk`. It is
+    added before the scale.
     """
 
     name = "tile_tensor.attention"

@@ -98,7 +98,10 @@ def normalized(shape: Shape, vectors: Sequence[tuple[str, Shape]] = ()) -> Shape
 
 
 def attention(query: Shape, key: Shape, value: Shape, mask: Shape | None = None) -> Shape:
-    """`q[.., tq, d], k[.., tk, d], v[.., tk, dv] -> [.., tq, dv]`; a mask [.., 1 or tq, tk] broadcasts to the scores."""
+    """
+    `q[.., tq, d], k[.., tk, d], v[.., tk, dv] -> [.., tq, dv]`; a mask [.., 1 or tq, tk] broadcasts to the
+    scores.
+    """
     if min(len(query), len(key), len(value)) < 2:
         raise ShapeError(
             f"attention needs operands of rank 2 or more, found {show(query)}, {show(key)} and {show(value)}"

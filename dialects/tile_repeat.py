@@ -357,8 +357,8 @@ class RepeatOp(IRDLOperation):
 
 def _parse_binding(parser: Parser, keyword: str) -> tuple[Parser.Argument, SSAValue]:
     """
-    `%inner = %outer : type`, with `as` and the type of the argument where it lies in another layout, and optionally with
-    the location of the argument.
+    `%inner = %outer : type`, with `as` and the type of the argument where it lies in another layout, and
+    optionally with the location of the argument.
     """
     argument = parser.parse_argument(expect_type=False)
     parser.parse_punctuation("=")

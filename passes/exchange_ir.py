@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exchange phases of the tile dialect as messages and schedules.
+"""
+The exchange phases of the tile dialect as messages and schedules.
 
-A schedule is a pure function of the phase's geometry and the machine (it holds no address), so the IR keeps only the bytes of the
-rows; passes of one process share the schedule through a cache keyed by the messages.
+A schedule is a pure function of the phase's geometry and the machine (it holds no address), so the IR keeps
+only the bytes of the rows; passes of one process share the schedule through a cache keyed by the messages.
 """
 
 from __future__ import annotations
@@ -38,7 +39,15 @@ def phase_messages(op: ExchangeOp) -> Messages:
         t = cached_transfers(a.layout, src_view, b.layout, dst_view, itemsize(a.dtype))
         full = np.full(len(t.src_tile), 0, np.int64)
         parts.append(
-            Messages(t.src_tile, full + number[src], t.src_byte, t.dst_tile, full + number[dst], t.dst_byte, t.nbytes)
+            Messages(
+                t.src_tile,
+                full + number[src],
+                t.src_byte,
+                t.dst_tile,
+                full + number[dst],
+                t.dst_byte,
+                t.nbytes,
+            )
         )
     return Messages.concatenate(parts)
 

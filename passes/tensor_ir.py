@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between IR and the IR-free planners: operators, element types, placements and plan records of tile_tensor operations."""
+"""
+Between IR and the IR-free planners: operators, element types, placements and plan records of tile_tensor
+operations.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ class LoweringError(TileError):
 
 
 def machine_of(module: ModuleOp, option: str | None) -> Machine:
-    """The machine of a pass: its `machine=` option, the tool's `--machine` or the module's attribute, which must agree."""
+    """
+    The machine of a pass: its `machine=` option, the tool's `--machine` or the module's attribute, which must
+    agree.
+    """
     attribute = module.attributes.get(MACHINE)
     written = attribute.data if isinstance(attribute, StringAttr) else None
     name = option or written or settings.current().machine
@@ -51,7 +57,8 @@ def machine_of(module: ModuleOp, option: str | None) -> Machine:
         raise PassFailedException(f'machine={option} contradicts the module\'s tile.machine = "{written}"')
     if name is None:
         raise TileError(
-            "no machine is given", hint='write `tile.machine = "c600"` on the module, or pass machine= or --machine'
+            "no machine is given",
+            hint='write `tile.machine = "c600"` on the module, or pass machine= or --machine',
         )
     return load(name)
 
@@ -104,6 +111,7 @@ def location_text(op: Operation) -> Any:
 
 def operator_of(op: Operation, **extra: Any) -> Operator:
     """The operator behind a tile_tensor operation."""
+
     def described(values: Any) -> tuple[tuple[tuple[int, ...], str], ...]:
         return tuple((tuple(t.get_shape()), dtype_of(t.element_type)) for t in map(tensor_of, values))
 

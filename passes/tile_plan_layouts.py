@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses a plan for every tensor operation and writes it down: a `plan` attribute on each operation, a layout as encoding of
-each value, a home for each parameter.
+"""
+Chooses a plan for every tensor operation and writes it down: a `plan` attribute on each operation, a
+layout as encoding of each value, a home for each parameter.
 
-Operations are visited in order; each takes its record from its own `plan` attribute, from the plan file, or else its planner's
-default. Views stay views where they can be expressed. Parameters, constants and inputs are placed by their first consumer:
-the compact form of what it wants. Foreign operations are left alone.
+Operations are visited in order; each takes its record from its own `plan` attribute, from the plan file, or
+else its planner's default. Views stay views where they can be expressed. Parameters, constants and inputs are
+placed by their first consumer: the compact form of what it wants. Foreign operations are left alone.
 """
 
 from __future__ import annotations
@@ -155,7 +156,9 @@ class _LayoutPlanner:
             assert value is not None
         operator = operator_of(op)
         view = apply_view(operator, value.view)
-        if view is None:  # not expressible on this layout: the lowering makes the operand a row-major sequence first
+        if (
+            view is None
+        ):  # not expressible on this layout: the lowering makes the operand a row-major sequence first
             layout, flat = flat_layout(value.shape, value.dtype, self.machine)
             view = apply_view(operator, flat)
             assert view is not None
@@ -168,7 +171,11 @@ class _LayoutPlanner:
         carried, invariant = len(op.carried_args), len(op.invariant_args)
         for i in range(carried):
             if isinstance(op.operands[i].type, SequenceType):
-                raise TileError("a carried value that is a sequence has no plan", location=op.location, hint="carry its members")
+                raise TileError(
+                    "a carried value that is a sequence has no plan",
+                    location=op.location,
+                    hint="carry its members",
+                )
             self.settle(op.operands[i])
             value = value_of(op.operands[i])
             assert value is not None
@@ -204,7 +211,8 @@ class _LayoutPlanner:
         assert value is not None
         self.encode(op.results[0], value.layout, value.view)
 
-    # -- placing -----------------------------------------------------------------------------------------------------
+    # -- placing
+    # -----------------------------------------------------------------------------------------------------
 
     def encode(self, value: SSAValue, layout: object, view: View) -> None:
         Rewriter.replace_value_with_new_type(value, with_encoding(value.type, layout, view))  # type: ignore[arg-type]
@@ -217,14 +225,19 @@ class _LayoutPlanner:
         self.place_home(value, flat_layout(tensor.get_shape(), dtype_of(tensor.element_type), self.machine))
 
     def place_home(self, value: SSAValue, target: Target | None) -> None:
-        """Place an argument or constant in the compact form of `target`, through the arguments of enclosing repeats."""
+        """
+        Place an argument or constant in the compact form of `target`, through the arguments of enclosing
+        repeats.
+        """
         tensor = tensor_of(value)
         dtype = dtype_of(tensor.element_type)
         if target is None:
             target = flat_layout(tensor.get_shape(), dtype, self.machine)
         layout, view = target
         chain = [value]
-        while isinstance(chain[-1], BlockArgument) and isinstance(parent := chain[-1].block.parent_op(), RepeatOp):
+        while isinstance(chain[-1], BlockArgument) and isinstance(
+            parent := chain[-1].block.parent_op(), RepeatOp
+        ):
             chain.append(parent.operands[chain[-1].index])
         members = 1
         for v in chain:
@@ -256,8 +269,9 @@ def apply_view(operator: Operator, view: View) -> View | None:
 
 
 def _carriable(value: Value, machine: Machine) -> Target:
-    """The layout of a carried value: small blocks of rows, else that of its initial value if it fills its storage, else a row-major
-    sequence."""
+    """
+    The layout of a carried value: small blocks of rows, else that of its initial value if it fills its
+    storage, else a row-major sequence."""
     blocks = block_layout(value.shape, machine)
     if blocks is not None:
         return blocks
@@ -268,10 +282,11 @@ def _carriable(value: Value, machine: Machine) -> Target:
 
 
 def _feeds_attention_values(op: Operation) -> bool:
-    """Whether a product reaches attention's third operand through casts, additions and views only.
+    """
+    Whether a product reaches attention's third operand through casts, additions and views only.
 
-    Its product is then better computed transposed: attention reads V with keys innermost. Rows of several batches may not share a
-    word, so the keys of one batch have to fill whole words.
+    Its product is then better computed transposed: attention reads V with keys innermost. Rows of several
+    batches may not share a word, so the keys of one batch have to fill whole words.
     """
     rows = tensor_of(op.results[0]).get_shape()[-2:]
     seen = [op.results[0]]
@@ -285,4 +300,3 @@ def _feeds_attention_values(op: Operation) -> bool:
             if kind in ("add", "cast", *VIEWS) and len(seen) < 16:
                 seen.append(user.results[0])
     return False
-

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schedules every exchange phase and notes the bytes of its longest row, which memory allocation reserves on every tile."""
+"""
+Schedules every exchange phase and notes the bytes of its longest row, which memory allocation reserves on
+every tile.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement of buffers in tile memory: the problem as data, a first-fit allocator, and a checker that shares no code with it.
+"""
+Placement of buffers in tile memory: the problem as data, a first-fit allocator, and a checker that shares
+no code with it.
 
-All tiles use the same addresses. A request is live from event `first` to event `last`; two requests whose lives overlap may not
-share a byte, and the pairs in `separate` may not share a memory element while both are live (a kernel or an exchange accesses
-both in one cycle). Requests of memory class "standard" or "interleaved" have to lie in that region; "prefer" only says
-where to look first.
+All tiles use the same addresses. A request is live from event `first` to event `last`; two requests whose
+lives overlap may not share a byte, and the pairs in `separate` may not share a memory element while both are
+live (a kernel or an exchange accesses both in one cycle). Requests of memory class "standard" or
+"interleaved" have to lie in that region; "prefer" only says where to look first.
 """
 
 from __future__ import annotations
@@ -34,7 +36,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Problem:
-    """Requests, pairs of them (by index) that need separate elements while both are live, and the ranges available."""
+    """
+    Requests, pairs of them (by index) that need separate elements while both are live, and the ranges
+    available.
+    """
 
     requests: tuple[Request, ...]
     separate: tuple[tuple[int, int], ...]
@@ -44,7 +49,9 @@ class Problem:
 class AllocationError(TileError):
     """Requests that do not fit; `request` is the index of the one that could not be placed."""
 
-    def __init__(self, message: str, request: int, event: int, notes: Sequence[str], hint: str | None) -> None:
+    def __init__(
+        self, message: str, request: int, event: int, notes: Sequence[str], hint: str | None
+    ) -> None:
         super().__init__(message, notes=notes, hint=hint)
         self.request = request
         self.event = event
@@ -60,7 +67,10 @@ def allocate(problem: Problem, machine: Machine) -> tuple[int, ...]:
             i,
         ),
     )
-    attempts = (order, sorted(order, key=lambda i: (problem.requests[i].memory == "any", -problem.requests[i].nbytes, i)))
+    attempts = (
+        order,
+        sorted(order, key=lambda i: (problem.requests[i].memory == "any", -problem.requests[i].nbytes, i)),
+    )
     error: AllocationError | None = None
     for attempt in attempts:
         try:
@@ -107,7 +117,11 @@ def _elements(machine: Machine, start: int, end: int) -> tuple[int, int]:
 def _ranges(problem: Problem, machine: Machine, request: Request) -> list[tuple[int, int]]:
     if request.memory != "any":
         region = machine.region(request.memory)
-        return [(max(a, region.start), min(b, region.end)) for a, b in problem.ranges if a < region.end and b > region.start]
+        return [
+            (max(a, region.start), min(b, region.end))
+            for a, b in problem.ranges
+            if a < region.end and b > region.start
+        ]
     ranges = list(problem.ranges)
     if request.prefer != "any":
         region = machine.region(request.prefer)
@@ -115,7 +129,9 @@ def _ranges(problem: Problem, machine: Machine, request: Request) -> list[tuple[
     return ranges
 
 
-def _lowest(busy: list[tuple[int, int]], ranges: list[tuple[int, int]], request: Request, machine: Machine) -> int | None:
+def _lowest(
+    busy: list[tuple[int, int]], ranges: list[tuple[int, int]], request: Request, machine: Machine
+) -> int | None:
     for lo, hi in ranges:
         at = _align(lo, request.alignment)
         for a, b in busy:
@@ -133,12 +149,18 @@ def _align(address: int, alignment: int) -> int:
     return -(-address // alignment) * alignment
 
 
-def _failure(problem: Problem, machine: Machine, index: int, start: np.ndarray, end: np.ndarray) -> AllocationError:
-    """Say how much is live at the worst event of the request and whether any order of placement could help."""
+def _failure(
+    problem: Problem, machine: Machine, index: int, start: np.ndarray, end: np.ndarray
+) -> AllocationError:
+    """
+    Say how much is live at the worst event of the request and whether any order of placement could help.
+    """
     request = problem.requests[index]
     available = sum(b - a for a, b in problem.ranges)
     events = range(request.first, request.last + 1)
-    points = sorted({r.first for r in problem.requests if request.first <= r.first <= request.last} | {request.first})
+    points = sorted(
+        {r.first for r in problem.requests if request.first <= r.first <= request.last} | {request.first}
+    )
     live_at = [(sum(r.nbytes for r in problem.requests if r.first <= e <= r.last), e) for e in points]
     live, event = max(live_at, key=lambda p: (p[0], -p[1]))
     largest = sorted(
@@ -153,7 +175,9 @@ def _failure(problem: Problem, machine: Machine, index: int, start: np.ndarray, 
         hint = "use fewer or smaller resident buffers, a larger grid, or a machine with more memory"
     else:
         holes = [b - a for a, b in problem.ranges]
-        notes.append(f"the bytes would fit; separation, regions or fragmentation prevent it (largest range {max(holes, default=0)})")
+        notes.append(
+            f"the bytes would fit; separation, regions or fragmentation prevent it (largest range {max(holes, default=0)})"
+        )
         hint = None
     return AllocationError(
         f"{request.name}: {request.nbytes} bytes ({request.memory} memory) do not fit on a tile of {machine.name}",
@@ -165,7 +189,9 @@ def _failure(problem: Problem, machine: Machine, index: int, start: np.ndarray, 
 
 
 def verify(problem: Problem, addresses: Sequence[int], machine: Machine) -> list[str]:
-    """What is wrong with a placement, one sentence each; empty if nothing is. Shares no code with the allocator."""
+    """
+    What is wrong with a placement, one sentence each; empty if nothing is. Shares no code with the allocator.
+    """
     faults: list[str] = []
     requests = problem.requests
     for request, at in zip(requests, addresses, strict=True):
@@ -183,10 +209,16 @@ def verify(problem: Problem, addresses: Sequence[int], machine: Machine) -> list
     meet = (first[:, None] <= last) & (last[:, None] >= first) & (size[:, None] > 0) & (size > 0)
     clash = meet & (at[:, None] < at + size) & (at < (at + size)[:, None])
     for i, j in np.argwhere(np.triu(clash, 1)):
-        faults.append(f"{requests[i].name} and {requests[j].name} overlap at {max(addresses[i], addresses[j]):#x}")
+        faults.append(
+            f"{requests[i].name} and {requests[j].name} overlap at {max(addresses[i], addresses[j]):#x}"
+        )
     for i, j in problem.separate:
         if i != j and meet[i, j]:
-            mine = set(machine.element_index(np.array([addresses[i], addresses[i] + requests[i].nbytes - 1])).tolist())
+            mine = set(
+                machine.element_index(
+                    np.array([addresses[i], addresses[i] + requests[i].nbytes - 1])
+                ).tolist()
+            )
             mine = set(range(min(mine), max(mine) + 1))
             other = machine.element_index(np.array([addresses[j], addresses[j] + requests[j].nbytes - 1]))
             if mine & set(range(int(other.min()), int(other.max()) + 1)):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How bytes get from one layout to another when the two cut words: the choice that lowering makes, open to questions before.
+"""
+How bytes get from one layout to another when the two cut words: the choice that lowering makes, open to
+questions before.
 
-The fabric moves words of 4 bytes. Where source and destination keep whole words together, spans move as they are. Where they do
-not, one side is rearranged by a local copy, in this order of preference: at the source, so that words stay whole on the way; at
-the destination, in an order that words survive; or each element travels in a word of its own (widen, exchange, narrow).
-`Builder._move_into` builds what `choose_move` says; home selection asks `refusal` before it places anything.
+The fabric moves words of 4 bytes. Where source and destination keep whole words together, spans move as they
+are. Where they do not, one side is rearranged by a local copy, in this order of preference: at the source, so
+that words stay whole on the way; at the destination, in an order that words survive; or each element travels
+in a word of its own (widen, exchange, narrow). `Builder._move_into` builds what `choose_move` says; home
+selection asks `refusal` before it places anything.
 """
 
 from __future__ import annotations
@@ -27,8 +30,9 @@ Source = tuple[Layout, View, View]
 """A layout, the view of the value in it, and the view of the value in the destination."""
 
 COPY_GRAIN = 2
-"""Bytes that a copy kernel can move on its own: halves of a word are merged by 16-bit loads, single bytes are not (they need a
-permutation per word, 20 cycles a byte by the registry). A home that needs less is refused."""
+"""Bytes that a copy kernel can move on its own: halves of a word are merged by 16-bit loads, single bytes are
+not (they need a permutation per word, 20 cycles a byte by the registry). A home that needs less is
+refused."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +40,9 @@ class MoveChoice:
     """
     How one destination buffer is filled.
 
-    kind: "words" exchange only, "local" a copy on each tile, "pack"/"unpack" a copy before/after the exchange through `through`,
-    "widen" one element a word. grain: the largest power of two up to 4 bytes that divides every offset and size of the spans.
-    span: bytes of the shortest span.
+    kind: "words" exchange only, "local" a copy on each tile, "pack"/"unpack" a copy before/after the exchange
+    through `through`, "widen" one element a word. grain: the largest power of two up to 4 bytes that divides
+    every offset and size of the spans. span: bytes of the shortest span.
     """
 
     kind: Kind
@@ -69,7 +73,9 @@ def choose_move(sources: Sequence[Source], target: Layout, dtype: str) -> MoveCh
             if cached_transfers(order, view, target, into, size).whole_words:
                 return MoveChoice("pack", grain, span, order)
     for order in local_orders(target):
-        if all(cached_transfers(layout, view, order, into, size).whole_words for layout, view, into in sources):
+        if all(
+            cached_transfers(layout, view, order, into, size).whole_words for layout, view, into in sources
+        ):
             return MoveChoice("unpack", grain, span, order)
     return MoveChoice("widen", grain, span)
 
@@ -80,7 +86,9 @@ def _grain(spans: Transfers) -> int:
 
 
 def is_local(source: Source, target: Layout) -> bool:
-    """Whether every tile already holds what it needs in the same storage axes, so that a local copy will do."""
+    """
+    Whether every tile already holds what it needs in the same storage axes, so that a local copy will do.
+    """
     have, view, into = source
     return (
         view == into
@@ -89,12 +97,17 @@ def is_local(source: Source, target: Layout) -> bool:
         and len(have.axes) == len(target.axes)
         and have.chunk is None
         and target.chunk is None
-        and all(a.extent == b.extent and a.splits == b.splits for a, b in zip(have.axes, target.axes, strict=True))
+        and all(
+            a.extent == b.extent and a.splits == b.splits for a, b in zip(have.axes, target.axes, strict=True)
+        )
     )
 
 
 def local_orders(layout: Layout) -> list[Layout]:
-    """The same distribution with one storage axis innermost, unpanelled: the orders a local rearrangement may use."""
+    """
+    The same distribution with one storage axis innermost, unpanelled: the orders a local rearrangement may
+    use.
+    """
     if layout.chunk is not None:
         return []
     plain = tuple(dataclasses.replace(axis, panels=()) for axis in layout.axes)
@@ -109,7 +122,8 @@ def refusal(buffer: str, have: Layout, view: View, want: Layout, want_view: View
     """
     Why a home in layout `have` cannot be materialised in `want`, or None if it can.
 
-    Names the buffer, the shortest span and both element orders; decided by `choose_move`, before anything is placed.
+    Names the buffer, the shortest span and both element orders; decided by `choose_move`, before anything is
+    placed.
     """
     if have == want and view == want_view:
         return None

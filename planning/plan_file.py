@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plan files: JSON that forces the plan records of named operators.
+"""
+Plan files: JSON that forces the plan records of named operators.
 
     {"format": "tilewright-plan", "version": 1, "machine": "c600",
      "operators": {"layers.q": {"grid": [1, 10, 24, 6], "swap": false}}}
 
-An operator's name is that of its value in the program text, prefixed by its repeats. Operators that are not named are planned by the
-default rule; a name that no operator has is an error.
+An operator's name is that of its value in the program text, prefixed by its repeats. Operators that are not
+named are planned by the default rule; a name that no operator has is an error.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ class PlanFile:
 
     def check_machine(self, machine: str) -> None:
         if self.machine is not None and self.machine != machine:
-            raise PlanError(f"the plan is for machine {self.machine}, the program for {machine}", location=self.path)
+            raise PlanError(
+                f"the plan is for machine {self.machine}, the program for {machine}", location=self.path
+            )
 
     def record(self, name: str, kind: type[Record], where: object) -> Record | None:
         """The record of an operator, or None where the plan does not name it."""

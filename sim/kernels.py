@@ -102,7 +102,9 @@ def _fill(
 def _gather_rows(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
-    """The rows of the table whose numbers, counted from `first`, the indices name; zeros for other indices."""
+    """
+    The rows of the table whose numbers, counted from `first`, the indices name; zeros for other indices.
+    """
     table, indices, first = ins  # (T, r, c), (T, t), (T, p)
     local = indices[:, None, :].astype(np.int64) - first[:, :, None]  # (T, p, t)
     inside = (local >= 0) & (local < table.shape[1])

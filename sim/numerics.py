@@ -84,8 +84,8 @@ def reduce_rows(kind: str, x: Array, dtype: str, count: int | None = None) -> Ar
     """
     x (..., r) typed -> (...) of `dtype`; kind sum, max, min or prod.
 
-    Float sums and products are f64 trees rounded to f32 and then to the type; integers are exact, wrapping. With
-    `count` a float sum is divided by it before it is rounded (a mean).
+    Float sums and products are f64 trees rounded to f32 and then to the type; integers are exact, wrapping.
+    With `count` a float sum is divided by it before it is rounded (a mean).
     """
     source = dtypes.name_of(x.dtype)
     if dtypes.is_integer(source):

@@ -30,7 +30,7 @@ class Settings:
     """Values of the program's inputs (`.safetensors`)."""
 
 
-_current: ContextVar[Settings] = ContextVar("tilewright_settings", default=Settings())  # noqa: B039 (frozen)
+_current: ContextVar[Settings] = ContextVar("tilewright_settings", default=Settings())
 
 
 def current() -> Settings:

@@ -99,7 +99,9 @@ def _build(arguments: argparse.Namespace) -> ProgramFolder:
             _refuse_other("minilm", sizes, minilm.DEFAULT, free=("tokens",))
             return minilm.build(sizes.get("tokens", minilm.DEFAULT.tokens), mode)
         case name:
-            raise WorkloadError(f"unknown workload '{name}'", notes=("known: siglip, digits, vit, dinov2, minilm",))
+            raise WorkloadError(
+                f"unknown workload '{name}'", notes=("known: siglip, digits, vit, dinov2, minilm",)
+            )
 
 
 def _refuse_other(workload: str, sizes: dict[str, int], shape: Shape, free: Sequence[str] = ()) -> None:

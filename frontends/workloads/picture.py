@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The picture that vision workloads look at, and a reader for PNG files as simple as it is: 8-bit RGB, not interlaced.
+The picture that vision workloads look at, and a reader for PNG files as simple as it is: 8-bit RGB, not
+interlaced.
 
 Pillow would be the only dependency of its kind for one picture of the project's own.
 """

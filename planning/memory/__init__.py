@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement of buffers in a tile's memory: the problem as data, the allocator, its checker, and answers when it does not fit."""
+"""
+Placement of buffers in a tile's memory: the problem as data, the allocator, its checker, and answers when it
+does not fit.
+"""

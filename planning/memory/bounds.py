@@ -17,7 +17,10 @@ from tilewright.planning.memory.problem import Buffer, Problem
 
 @dataclass(frozen=True)
 class Payload:
-    """Bytes live at `event` on a tile of class `number`, in the memory that `memory` names, against what there is."""
+    """
+    Bytes live at `event` on a tile of class `number`, in the memory that `memory` names, against what there
+    is.
+    """
 
     event: int
     number: int

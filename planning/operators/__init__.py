@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One planner per tensor operator: the default plan record, the layouts it wants, and its expansion to stages.
+"""
+One planner per tensor operator: the default plan record, the layouts it wants, and its expansion to
+stages.
 
-`PLANNERS` maps an operator name of the tile_tensor dialect to its planner. A search calls `operand_targets` and `expand` with its
-own records; `default_record` is the one fixed, sensible choice.
+`PLANNERS` maps an operator name of the tile_tensor dialect to its planner. A search calls `operand_targets`
+and `expand` with its own records; `default_record` is the one fixed, sensible choice.
 """
 
 from __future__ import annotations
@@ -29,17 +31,25 @@ class Planner:
     expand: Callable[[Operator, Any, tuple[Value, ...], Machine], Stages]
 
 
-_pointwise = Planner(pointwise.PointwiseRecord, pointwise.default_record, pointwise.operand_targets, pointwise.expand)
+_pointwise = Planner(
+    pointwise.PointwiseRecord, pointwise.default_record, pointwise.operand_targets, pointwise.expand
+)
 _rows = Planner(rowwise.RowRecord, rowwise.default_record, rowwise.operand_targets, rowwise.expand)
 
 PLANNERS: dict[str, Planner] = {
     "matmul": Planner(matmul.MatmulRecord, matmul.default_record, matmul.operand_targets, matmul.expand),
-    "attention": Planner(attention.AttentionRecord, attention.default_record, attention.operand_targets, attention.expand),
+    "attention": Planner(
+        attention.AttentionRecord, attention.default_record, attention.operand_targets, attention.expand
+    ),
     "gather": Planner(gather.GatherRecord, gather.default_record, gather.operand_targets, gather.expand),
     **{name: _rows for name in ("layer_norm", "rms_norm", "softmax", "reduce")},
     **{name: _pointwise for name in (*pointwise.FUNCTIONS, "gelu", "cast")},
-    "concat": Planner(movement.FlatRecord, movement.default_record, movement.operand_targets, movement.expand_concat),
-    "pad": Planner(movement.FlatRecord, movement.default_record, movement.operand_targets, movement.expand_pad),
+    "concat": Planner(
+        movement.FlatRecord, movement.default_record, movement.operand_targets, movement.expand_concat
+    ),
+    "pad": Planner(
+        movement.FlatRecord, movement.default_record, movement.operand_targets, movement.expand_pad
+    ),
 }
 """Planner of each operator that needs storage of its own."""
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gather: the table stays where it is, its rows and columns divided over all tiles; the indices go to everyone.
+"""
+Gather: the table stays where it is, its rows and columns divided over all tiles; the indices go to
+everyone.
 
-Every tile copies the rows it owns to the places that ask for them and leaves zeros elsewhere; of the parts that share a block of
-columns exactly one holds any row, so their sum is the row, unrounded. Nothing of the table moves. A row that no part owns (an
-index outside the table) comes out as zeros, and a -0 that passes through a sum as +0.
+Every tile copies the rows it owns to the places that ask for them and leaves zeros elsewhere; of the parts
+that share a block of columns exactly one holds any row, so their sum is the row, unrounded. Nothing of the
+table moves. A row that no part owns (an index outside the table) comes out as zeros, and a -0 that passes
+through a sum as +0.
 """
 
 from __future__ import annotations
@@ -35,7 +38,10 @@ class GatherRecord(Record):
 
 @dataclass(frozen=True)
 class Shape:
-    """A gather of `count` rows of a table of `rows` by `columns` (all axes of the table but the one that is indexed)."""
+    """
+    A gather of `count` rows of a table of `rows` by `columns` (all axes of the table but the one that is
+    indexed).
+    """
 
     rows: int
     columns: int
@@ -67,7 +73,10 @@ def used_grid(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int]:
 
 @lru_cache(maxsize=64)
 def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int]:
-    """The grid with the least closed-form cycles: narrow columns make small parts, many row parts make many partials."""
+    """
+    The grid with the least closed-form cycles: narrow columns make small parts, many row parts make many
+    partials.
+    """
     size = itemsize(shape.dtype)
     best: tuple[int, tuple[int, int]] | None = None
     block = ROW_BYTES // size
@@ -149,7 +158,9 @@ def check_record(operator: Operator, record: GatherRecord, machine: Machine) -> 
 def operand_targets(
     operator: Operator, record: GatherRecord, operands: tuple[Value | None, ...], machine: Machine
 ) -> tuple[Target | None, ...]:
-    """The indices of an input are placed as a plain sequence: a copy on every tile would be the host's to write."""
+    """
+    The indices of an input are placed as a plain sequence: a copy on every tile would be the host's to write.
+    """
     axis, table = _axis(operator), operator.operand_types[0][0]
     where = layouts(canonical(operator), record.grid, machine)
     others = [a for a in range(len(table)) if a != axis]
@@ -167,10 +178,17 @@ def expand(operator: Operator, record: GatherRecord, operands: tuple[Value, ...]
     assert target is not None
     everywhere = (where.indices, merged_view(operands[1].shape, [range(len(operands[1].shape))]))
     table, indices = builder.convert(
-        [("in0", operands[0].view, target), ("in1", operands[1].view, everywhere)], ["table", "indices"], "gather operands"
+        [("in0", operands[0].view, target), ("in1", operands[1].view, everywhere)],
+        ["table", "indices"],
+        "gather operands",
     )
     first = builder.add_buffer("first", where.first, "i32", "parameters")
-    partial = builder.add_buffer("partial" if parts > 1 else "result", where.partial, shape.dtype, "partials" if parts > 1 else "activations")
+    partial = builder.add_buffer(
+        "partial" if parts > 1 else "result",
+        where.partial,
+        shape.dtype,
+        "partials" if parts > 1 else "activations",
+    )
     ptc = {"p": 0, "t": 1, "c": 2}
     builder.compute(
         "gather_rows",
@@ -192,7 +210,13 @@ def expand(operator: Operator, record: GatherRecord, operands: tuple[Value, ...]
     every = View.identity((parts, shape.count, shape.columns))
     builder.gather_into([(partial, every, every)], arrived, "rows of all parts")
     result = builder.add_buffer("result", where.result, operator.result_dtype, "activations")
-    builder.compute("reduce_partials", "ptc", [(arrived, ptc)], [(result, {"t": 0, "c": 1})], f"the one row of {parts} parts")
+    builder.compute(
+        "reduce_partials",
+        "ptc",
+        [(arrived, ptc)],
+        [(result, {"t": 0, "c": 1})],
+        f"the one row of {parts} parts",
+    )
     return dataclasses.replace(builder.finish((result, view)), constants=constants)
 
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matrix multiplication: a 3-D grid of tiles (m, n, k parts) with the partial products of the k parts reduced by their owners.
+"""
+Matrix multiplication: a 3-D grid of tiles (m, n, k parts) with the partial products of the k parts reduced
+by their owners.
 
-Every tile multiplies a block [m, k] by a block [k, n]; tiles that differ in k only hold partial sums of the same block, exchange
-them (reduce-scatter over rows of the block, or over columns where rows are too few) and add them up. With `swap` the two
-operands change roles, so the product leaves the matrix unit transposed: rows of the right operand are streamed and
-the result's m axis becomes the innermost one. Both roles read the same bytes: panels have k innermost.
+Every tile multiplies a block [m, k] by a block [k, n]; tiles that differ in k only hold partial sums of the
+same block, exchange them (reduce-scatter over rows of the block, or over columns where rows are too few) and
+add them up. With `swap` the two operands change roles, so the product leaves the matrix unit transposed: rows
+of the right operand are streamed and the result's m axis becomes the innermost one. Both roles read the same
+bytes: panels have k innermost.
 """
 
 from __future__ import annotations
@@ -23,7 +26,14 @@ from tilewright.planning.operators.base import Builder, Operator, Record, Target
 from tilewright.planning.stages import PlanError, Stages, Value
 
 COLUMNS = 16  # output columns of one pass of the matrix unit
-PASS_INPUTS = {"gemm.f8": 32, "gemm.f16.f16": 16, "gemm.f16.f32": 16, "gemm.f32": 8, "gemm.bf16": 16, "gemm.i8": 32}
+PASS_INPUTS = {
+    "gemm.f8": 32,
+    "gemm.f16.f16": 16,
+    "gemm.f16.f32": 16,
+    "gemm.f32": 8,
+    "gemm.bf16": 16,
+    "gemm.i8": 32,
+}
 PARTIAL_DTYPE = {
     "gemm.f8": "f16",
     "gemm.f16.f16": "f16",
@@ -39,12 +49,17 @@ OCP = {"f8E4M3FN": "f8E4M3FNUZ", "f8E5M2": "f8E5M2FNUZ"}
 
 @dataclass(frozen=True)
 class MatmulRecord(Record):
-    """Parts of the batch, the streamed rows (m), the panel columns (n) and the contraction (k), after the swap."""
+    """
+    Parts of the batch, the streamed rows (m), the panel columns (n) and the contraction (k), after the swap.
+    """
 
     grid: tuple[int, ...] = (1, 1, 1, 1)
     swap: bool = False
     share: int = 1
-    """Neighbouring column blocks whose result is owned in common: wider column blocks of fewer rows on each owner."""
+    """
+    Neighbouring column blocks whose result is owned in common: wider column blocks of fewer rows on each
+    owner.
+    """
 
 
 @dataclass(frozen=True)
@@ -73,10 +88,15 @@ class Shape:
         return PARTIAL_DTYPE[self.kernel]
 
 
-def choose_kernel(operator: Operator, a: str, b: str, accumulate: str | None) -> tuple[str, tuple[str, str], int]:
-    """The matrix kernel for two element types, the types it reads, and the exponent that a reinterpretation adds.
+def choose_kernel(
+    operator: Operator, a: str, b: str, accumulate: str | None
+) -> tuple[str, tuple[str, str], int]:
+    """
+    The matrix kernel for two element types, the types it reads, and the exponent that a reinterpretation
+    adds.
 
-    OCP FP8 values are twice the FNUZ value of the same code, so they are converted exactly with scale +1 each.
+    OCP FP8 values are twice the FNUZ value of the same code, so they are converted exactly with scale +1
+    each.
     """
     exponent = sum(1 for t in (a, b) if t in OCP)
     fa, fb = OCP.get(a, a), OCP.get(b, b)
@@ -127,7 +147,9 @@ def swapped(shape: Shape, swap: bool) -> Shape:
     if not swap:
         return shape
     a, b = shape.operand_dtype
-    return Shape(shape.batch, shape.n, shape.m, shape.k, shape.kernel, (b, a), shape.scale, shape.result_dtype)
+    return Shape(
+        shape.batch, shape.n, shape.m, shape.k, shape.kernel, (b, a), shape.scale, shape.result_dtype
+    )
 
 
 def blocks(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int, int]:
@@ -149,7 +171,8 @@ def used_grid(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int, int]:
 
 @lru_cache(maxsize=256)
 def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int, int]:
-    """The grid with the least closed-form cycles: matrix kernel, operand and partial exchange, reduction.
+    """
+    The grid with the least closed-form cycles: matrix kernel, operand and partial exchange, reduction.
 
     Exchange is receive-bound: the bytes of both blocks, or one control per panel row where rows are short.
     """
@@ -177,7 +200,9 @@ def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int, int]:
     adds = kernel("reduce_partials").cycles(
         np.stack([kp, bb * rows * nb], axis=1), (shape.partial, shape.result_dtype), {}
     )
-    total = gemm + np.maximum(received, controls) + machine.phase_overhead + reduced + np.where(kp > 1, adds, 0)
+    total = (
+        gemm + np.maximum(received, controls) + machine.phase_overhead + reduced + np.where(kp > 1, adds, 0)
+    )
     room = bb * ((mb + nb) * kb * size + 2 * mb * nb * partial)
     total = np.where(room <= machine.sram_bytes // 4, total, total + (1 << 30) + room)
     best = int(np.argmin(total))
@@ -192,7 +217,8 @@ def _distinct_parts(extent: int, limit: int, grain: int) -> np.ndarray:
     return np.unique(-(-grains // block))
 
 
-# -- layouts -------------------------------------------------------------------------------------------------------------
+# -- layouts
+# -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -229,7 +255,9 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 
     n_axis = Axis(n_stored, (Split(nb, sn),), (COLUMNS,))
     p_axis = Axis(kp, (Split(1, sk),))
     order4 = ((0, 0), (1, 0), (3, 0), (2, 0), (3, 1))
-    partial = Layout((p_axis, b_axis, m_axis, n_axis), order4, (), base, tiles, kernel(shape.kernel).outs[0].memory)
+    partial = Layout(
+        (p_axis, b_axis, m_axis, n_axis), order4, (), base, tiles, kernel(shape.kernel).outs[0].memory
+    )
     if kp == 1:
         one = Layout((b_axis, m_axis, n_axis), ((0, 0), (2, 0), (1, 0), (2, 1)), (), base, tiles)
         return Layouts(a, w, partial, partial, one)
@@ -246,7 +274,9 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 
         n_out = Axis(n_stored, (Split(nb, sn), Split(part, sk)), (COLUMNS,) if part % COLUMNS == 0 else ())
     order = ((0, 0), (2, 0), (1, 0), (2, 1)) if n_out.panels else ((0, 0), (1, 0), (2, 0))
     result = Layout((b_axis, m_out, n_out), order, (), base, tiles)
-    arrived = Layout((Axis(kp), b_axis, m_out, n_out), ((0, 0), *((x + 1, level) for x, level in order)), (), base, tiles)
+    arrived = Layout(
+        (Axis(kp), b_axis, m_out, n_out), ((0, 0), *((x + 1, level) for x, level in order)), (), base, tiles
+    )
     return Layouts(a, w, partial, arrived, result)
 
 
@@ -286,7 +316,9 @@ def default_record(operator: Operator, operands: tuple[Value | None, ...], machi
 
 
 def choose_share(shape: Shape, grid: tuple[int, ...]) -> int:
-    """Column blocks to own in common so that an owner's columns fill whole FP8 panels, where its rows allow it."""
+    """
+    Column blocks to own in common so that an owner's columns fill whole FP8 panels, where its rows allow it.
+    """
     _, mp, np_, kp = used_grid(shape, grid)
     _, mb, nb, _ = blocks(shape, grid)
     share = 2 if nb % 32 == 16 else 1
@@ -317,8 +349,14 @@ def operand_targets(
     """Where the two operands are wanted, as (layout, view of the operand's logical shape)."""
     shape = swapped(canonical(operator), record.swap)
     where = layouts(shape, record.grid, machine)
-    left = (where.w if record.swap else where.a, batch_view(shape.batch, shape.n if record.swap else shape.m, shape.k))
-    right = (where.a if record.swap else where.w, batch_view(shape.batch, shape.m if record.swap else shape.n, shape.k))
+    left = (
+        where.w if record.swap else where.a,
+        batch_view(shape.batch, shape.n if record.swap else shape.m, shape.k),
+    )
+    right = (
+        where.a if record.swap else where.w,
+        batch_view(shape.batch, shape.m if record.swap else shape.n, shape.k),
+    )
     attrs = operator.attributes
     left_view = swap_last(left[1]) if attrs.get("transpose_a") else left[1]
     right_view = right[1] if attrs.get("transpose_b") else swap_last(right[1])
@@ -331,10 +369,14 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
     shape = canonical(operator)
     names = ["in0", "in1"]
     for i, dtype in enumerate(shape.operand_dtype):
-        if operands[i].dtype != dtype:  # OCP formats become FNUZ at half the value; FP8 is widened exactly to f16
+        if (
+            operands[i].dtype != dtype
+        ):  # OCP formats become FNUZ at half the value; FP8 is widened exactly to f16
             cast = builder.add_buffer(f"cast{i}", operands[i].layout, dtype)
             exponent = cast_exponent(operands[i].dtype, dtype)
-            builder.elementwise("cast", names[i], cast, "operand in the kernel's format", scale=exponent, saturate=0)
+            builder.elementwise(
+                "cast", names[i], cast, "operand in the kernel's format", scale=exponent, saturate=0
+            )
             names[i] = cast
     targets = operand_targets(operator, record, operands, machine)
     left, right = builder.convert(
@@ -344,7 +386,9 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
         zero_pad=True,
     )
     a, w = (right, left) if record.swap else (left, right)
-    result, view = multiply(builder, swapped(shape, record.swap), record.grid, a, w, operator.name, share=record.share)
+    result, view = multiply(
+        builder, swapped(shape, record.swap), record.grid, a, w, operator.name, share=record.share
+    )
     return builder.finish((result, swap_last(view) if record.swap else view))
 
 
@@ -358,7 +402,10 @@ def multiply(
     name: str = "result",
     share: int = 1,
 ) -> tuple[str, View]:
-    """Matrix kernel, exchange of partials and reduction, operands being in place; returns the result and its view."""
+    """
+    Matrix kernel, exchange of partials and reduction, operands being in place; returns the result and its
+    view.
+    """
     where = layouts(shape, grid, builder.machine, share)
     kp = used_grid(shape, grid)[3]
     view = batch_view(shape.batch, shape.m, shape.n)
@@ -377,7 +424,13 @@ def multiply(
         result = builder.add_buffer(name, where.result, shape.result_dtype, "activations")
         axes = {"b": 0, "m": 1, "n": 2}
         builder.compute(
-            "cast", "bmn", [(partial, {"b": 1, "m": 2, "n": 3})], [(result, axes)], f"{reason}: result type", scale=0, saturate=1
+            "cast",
+            "bmn",
+            [(partial, {"b": 1, "m": 2, "n": 3})],
+            [(result, axes)],
+            f"{reason}: result type",
+            scale=0,
+            saturate=1,
         )
         return result, view
     arrived = builder.add_buffer("arrived", where.arrived, shape.partial, "partials")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that only move data and cannot be a view: concatenation, padding, and plain conversions of layout."""
+"""
+Operators that only move data and cannot be a view: concatenation, padding, and plain conversions of layout.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def operand_targets(
     return (None,) * len(operands)
 
 
-def expand_concat(operator: Operator, record: FlatRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
+def expand_concat(
+    operator: Operator, record: FlatRecord, operands: tuple[Value, ...], machine: Machine
+) -> Stages:
     builder = Builder(operator, operands, machine)
     layout, view = flat_layout(operator.result_shape, operator.result_dtype, machine)
     result = builder.add_buffer("result", layout, operator.result_dtype, "activations")
@@ -45,7 +49,9 @@ def expand_concat(operator: Operator, record: FlatRecord, operands: tuple[Value,
     return builder.finish((result, view))
 
 
-def expand_pad(operator: Operator, record: FlatRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
+def expand_pad(
+    operator: Operator, record: FlatRecord, operands: tuple[Value, ...], machine: Machine
+) -> Stages:
     builder = Builder(operator, operands, machine)
     layout, view = flat_layout(operator.result_shape, operator.result_dtype, machine)
     result = builder.add_buffer("result", layout, operator.result_dtype, "activations")
@@ -66,18 +72,22 @@ def expand_pad(operator: Operator, record: FlatRecord, operands: tuple[Value, ..
     else:
         target = next((n for n in builder.buffers if n.endswith(".arrived")), result)
         builder.stages = [
-            s for s in builder.stages if not (getattr(s, "kernel", "") == "fill" and s.outs[0].buffer == target)  # type: ignore[union-attr]
+            s
+            for s in builder.stages
+            if not (getattr(s, "kernel", "") == "fill" and s.outs[0].buffer == target)  # type: ignore[union-attr]
         ]
         builder.stages.insert(before, _filled(builder, target, word))
     return builder.finish((result, view))
 
 
-def _filled(builder: Builder, name: str, word: int):  # noqa: ANN202
+def _filled(builder: Builder, name: str, word: int):
     builder.fill(name, "pad: value", word)
     return builder.stages.pop()
 
 
-def expand_convert(operator: Operator, target: Target, operands: tuple[Value, ...], machine: Machine) -> Stages:
+def expand_convert(
+    operator: Operator, target: Target, operands: tuple[Value, ...], machine: Machine
+) -> Stages:
     """An explicit change of layout; `target` is where the result is to lie."""
     builder = Builder(operator, operands, machine)
     (name,) = builder.convert([("in0", operands[0].view, target)], ["result"], operator.name)

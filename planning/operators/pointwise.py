@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise operators with broadcasting, and casts: the result keeps the layout of one operand, the leader.
+"""
+Elementwise operators with broadcasting, and casts: the result keeps the layout of one operand, the leader.
 
-The other operands are brought to the leader's distribution; an operand that does not have some of the result's axes is kept
-once per tile that needs it (its missing axes become replicas) and read with zero strides.
+The other operands are brought to the leader's distribution; an operand that does not have some of the
+result's axes is kept once per tile that needs it (its missing axes become replicas) and read with zero
+strides.
 """
 
 from __future__ import annotations
@@ -25,7 +27,20 @@ FUNCTIONS = {
     "minimum": "min",
     **{
         name: name
-        for name in ("neg", "abs", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sigmoid", "relu", "square", "reciprocal")
+        for name in (
+            "neg",
+            "abs",
+            "exp",
+            "log",
+            "sqrt",
+            "rsqrt",
+            "tanh",
+            "erf",
+            "sigmoid",
+            "relu",
+            "square",
+            "reciprocal",
+        )
     },
 }
 
@@ -41,7 +56,11 @@ def kernel_name(operator: Operator) -> str:
     if operator.name == "cast":
         return "cast"
     if operator.name == "gelu":
-        return "pointwise.gelu_tanh" if operator.attributes.get("approximate", "tanh") == "tanh" else "pointwise.gelu_erf"
+        return (
+            "pointwise.gelu_tanh"
+            if operator.attributes.get("approximate", "tanh") == "tanh"
+            else "pointwise.gelu_erf"
+        )
     return f"pointwise.{FUNCTIONS[operator.name]}"
 
 
@@ -67,18 +86,24 @@ def fills_storage(view: View, layout: Layout) -> bool:
     )
 
 
-def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> PointwiseRecord:
+def default_record(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine
+) -> PointwiseRecord:
     for i, value in enumerate(operands):
         if _can_lead(value, operator.result_shape):
             return PointwiseRecord(i)
     return PointwiseRecord(-1)
 
 
-def result_place(operator: Operator, record: PointwiseRecord, operands: tuple[Value | None, ...], machine: Machine) -> Target:
+def result_place(
+    operator: Operator, record: PointwiseRecord, operands: tuple[Value | None, ...], machine: Machine
+) -> Target:
     """Layout and view of the result."""
     if record.leader < 0:
         return flat_layout(operator.result_shape, operator.result_dtype, machine)
-    if record.leader >= len(operands) or not _can_lead(leader := operands[record.leader], operator.result_shape):
+    if record.leader >= len(operands) or not _can_lead(
+        leader := operands[record.leader], operator.result_shape
+    ):
         raise operator.error(
             f"operand {record.leader} cannot give the result its layout",
             notes=("a leader has the result's shape and covers its whole storage",),
@@ -91,9 +116,11 @@ def result_place(operator: Operator, record: PointwiseRecord, operands: tuple[Va
 
 
 def repanelled(layout: Layout, dtype: str) -> Layout:
-    """The same distribution with the innermost panel as wide as the matrix unit reads this element type.
+    """
+    The same distribution with the innermost panel as wide as the matrix unit reads this element type.
 
-    A cast to FP8 writes panels of 32 columns where the product had 16: the exchange that follows moves whole panel rows.
+    A cast to FP8 writes panels of 32 columns where the product had 16: the exchange that follows moves whole
+    panel rows.
     """
     want = {1: 32, 2: 16}.get(itemsize(dtype))
     inner = layout.order[-1][0]
@@ -101,7 +128,9 @@ def repanelled(layout: Layout, dtype: str) -> Layout:
     block = axis.splits[-1].block if axis.splits else axis.extent
     if want is None or axis.panels in ((), (want,)) or len(axis.panels) != 1 or block < want:
         return layout
-    axes = tuple(dataclasses.replace(a, panels=(want,)) if i == inner else a for i, a in enumerate(layout.axes))
+    axes = tuple(
+        dataclasses.replace(a, panels=(want,)) if i == inner else a for i, a in enumerate(layout.axes)
+    )
     return dataclasses.replace(layout, axes=axes)
 
 
@@ -122,11 +151,15 @@ def operand_targets(
     return tuple(targets)
 
 
-def broadcast_target(layout: Layout, view: View, shape: tuple[int, ...], full: tuple[int, ...]) -> Target | None:
-    """Where an operand of `shape`, broadcast to `full` by numpy's rule, is wanted beside a result at (layout, view).
+def broadcast_target(
+    layout: Layout, view: View, shape: tuple[int, ...], full: tuple[int, ...]
+) -> Target | None:
+    """
+    Where an operand of `shape`, broadcast to `full` by numpy's rule, is wanted beside a result at (layout,
+    view).
 
-    Storage axes that only hold broadcast axes are dropped (they become replicas). None if a storage axis mixes both kinds:
-    then the operand is wanted in full.
+    Storage axes that only hold broadcast axes are dropped (they become replicas). None if a storage axis
+    mixes both kinds: then the operand is wanted in full.
     """
     if shape == full:
         return layout, view
@@ -189,7 +222,9 @@ def _single(layout: Layout, view: View, storage: int, shape: tuple[int, ...]) ->
     return target, View(shape, tuple(((extent, -1, 0),) for extent in shape), (0,))
 
 
-def expand(operator: Operator, record: PointwiseRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
+def expand(
+    operator: Operator, record: PointwiseRecord, operands: tuple[Value, ...], machine: Machine
+) -> Stages:
     builder = Builder(operator, operands, machine)
     layout, view = result_place(operator, record, operands, machine)
     targets = operand_targets(operator, record, operands, machine)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that need whole rows on a tile: layer_norm, rms_norm, softmax and reductions.
+"""
+Operators that need whole rows on a tile: layer_norm, rms_norm, softmax and reductions.
 
-The axes that are kept merge to rows, the axes that are normalised or reduced merge to columns; rows are divided over the tiles and
-every row lies complete on one tile, row-major.
+The axes that are kept merge to rows, the axes that are normalised or reduced merge to columns; rows are
+divided over the tiles and every row lies complete on one tile, row-major.
 """
 
 from __future__ import annotations
@@ -15,14 +16,23 @@ from dataclasses import dataclass
 from tilewright.machine import Machine
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, Split, View
-from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, merged_view, round_up
+from tilewright.planning.operators.base import (
+    Builder,
+    Operator,
+    Record,
+    Target,
+    ceil_div,
+    merged_view,
+    round_up,
+)
 from tilewright.planning.operators.pointwise import broadcast_target
 from tilewright.planning.stages import Move, Stages, Value
 
 
 @dataclass(frozen=True)
 class RowRecord(Record):
-    """The number of parts that the rows are divided into; 0: as many as there are tiles.
+    """
+    The number of parts that the rows are divided into; 0: as many as there are tiles.
 
     `split` (layer_norm only): rows stay divided as the operand has them; the parts exchange their statistics.
     """
@@ -36,10 +46,13 @@ def default_record(operator: Operator, operands: tuple[Value | None, ...], machi
 
 
 def block_layout(shape: Sequence[int], machine: Machine) -> Target | None:
-    """Rows of activations in small blocks of whole FP8 panels, over all tiles: what a stream of residuals is kept in.
+    """
+    Rows of activations in small blocks of whole FP8 panels, over all tiles: what a stream of residuals is
+    kept in.
 
-    Columns are cut in blocks of up to 96 (three FP8 panels, six FP16 ones), rows as finely as the tiles allow: few rows on a tile
-    make row statistics and reductions short. None for tensors that are not rows of whole panels.
+    Columns are cut in blocks of up to 96 (three FP8 panels, six FP16 ones), rows as finely as the tiles
+    allow: few rows on a tile make row statistics and reductions short. None for tensors that are not rows of
+    whole panels.
     """
     if len(shape) != 2 or shape[1] % PANEL or not shape[0]:
         return None
@@ -61,7 +74,9 @@ PANEL = 32  # FP8 inputs of a matrix pass; an FP16 pass takes half
 
 
 def split_axes(operator: Operator, value: Value | None) -> tuple[int, int] | None:
-    """Storage axes (rows, columns) of an operand whose rows are divided over tiles in blocks of equal width; None if it has not.
+    """
+    Storage axes (rows, columns) of an operand whose rows are divided over tiles in blocks of equal width;
+    None if it has not.
 
     Merging statistics needs ceil blocks of columns, and the kernels take one axis of rows.
     """
@@ -69,7 +84,11 @@ def split_axes(operator: Operator, value: Value | None) -> tuple[int, int] | Non
         return None
     layout, view = value.layout, value.view
     digits = view.digits[-1]
-    if len(digits) != 1 or digits[0][2] != 1 or not view.is_bijection(tuple(axis.extent for axis in layout.axes)):
+    if (
+        len(digits) != 1
+        or digits[0][2] != 1
+        or not view.is_bijection(tuple(axis.extent for axis in layout.axes))
+    ):
         return None
     column = digits[0][1]
     axis = layout.axes[column]
@@ -105,7 +124,9 @@ def _block(operator: Operator, record: RowRecord, rows: int, machine: Machine) -
     return block
 
 
-def row_layout(shape: Sequence[int], rows: Sequence[int], columns: Sequence[int], block: int, tiles: int) -> Target:
+def row_layout(
+    shape: Sequence[int], rows: Sequence[int], columns: Sequence[int], block: int, tiles: int
+) -> Target:
     """Rows in blocks over the tiles, columns whole; the view merges the logical axes of each kind."""
     r, c = math.prod(shape[a] for a in rows), math.prod(shape[a] for a in columns)
     layout = Layout((Axis(r, (Split(block, 1),)), Axis(c)), ((0, 0), (1, 0)), tiles=tiles)
@@ -119,9 +140,14 @@ def operand_targets(
     if record.split:
         value = operands[0]
         if operator.name != "layer_norm" or split_axes(operator, value) is None:
-            raise operator.error("split rows need an operand that is divided by columns in equal blocks", hint="use split = false")
+            raise operator.error(
+                "split rows need an operand that is divided by columns in equal blocks",
+                hint="use split = false",
+            )
         assert value is not None
-        vectors = [broadcast_target(value.layout, value.view, t[0], shape) for t in operator.operand_types[1:]]
+        vectors = [
+            broadcast_target(value.layout, value.view, t[0], shape) for t in operator.operand_types[1:]
+        ]
         return ((value.layout, value.view), *vectors)
     kept, reduced = _axes(operator)
     rows = math.prod(shape[a] for a in kept)
@@ -129,7 +155,9 @@ def operand_targets(
     x = row_layout(shape, kept, reduced, block, machine.tiles)
     if len(operator.operand_types) == 1:
         return (x,)
-    vector = Layout((Axis(shape[-1]),), ((0, 0),), ((ceil_div(rows, block), 1),) if rows > block else (), 0, machine.tiles)
+    vector = Layout(
+        (Axis(shape[-1]),), ((0, 0),), ((ceil_div(rows, block), 1),) if rows > block else (), 0, machine.tiles
+    )
     rest: list[Target | None] = [(vector, View.identity((shape[-1],))) for _ in operator.operand_types[1:]]
     return (x, *rest)
 
@@ -138,7 +166,10 @@ def expand(operator: Operator, record: RowRecord, operands: tuple[Value, ...], m
     builder = Builder(operator, operands, machine)
     targets = [t for t in operand_targets(operator, record, operands, machine) if t is not None]
     names = builder.convert(
-        [(f"in{i}", value.view, target) for i, (value, target) in enumerate(zip(operands, targets, strict=True))],
+        [
+            (f"in{i}", value.view, target)
+            for i, (value, target) in enumerate(zip(operands, targets, strict=True))
+        ],
         ["rows", "gamma", "beta"][: len(operands)],
         f"{operator.name} operands",
     )
@@ -152,7 +183,9 @@ def expand(operator: Operator, record: RowRecord, operands: tuple[Value, ...], m
     result = builder.add_buffer("result", layout, operator.result_dtype, "activations")
     ins = [(names[0], rc), *((name, {"c": 0}) for name in names[1:])]
     scalars = (
-        {"scale": float(attrs.get("scale", 1.0))} if operator.name == "softmax" else {"epsilon": float(attrs.get("epsilon", 1e-6))}
+        {"scale": float(attrs.get("scale", 1.0))}
+        if operator.name == "softmax"
+        else {"epsilon": float(attrs.get("epsilon", 1e-6))}
     )
     builder.compute(operator.name, "rc", ins, [(result, rc)], operator.name, **scalars)
     return builder.finish((result, view))
@@ -168,14 +201,19 @@ def _expand_reduce(builder: Builder, operator: Operator, rows: str, layout: Layo
     kernel = f"reduce.{'sum' if kind == 'mean' else kind}"
     if kind == "mean":
         scalars["count"] = math.prod(shape[a] for a in reduced)
-    builder.compute(kernel, "rc", [(rows, {"r": 0, "c": 1})], [(result, {"r": 0})], f"reduce {kind}", **scalars)
+    builder.compute(
+        kernel, "rc", [(rows, {"r": 0, "c": 1})], [(result, {"r": 0})], f"reduce {kind}", **scalars
+    )
     keep_dims = bool(operator.attributes.get("keep_dims"))
     digits = [view.digits[a] if a in kept else () for a in range(len(shape)) if a in kept or keep_dims]
     return builder.finish((result, View(operator.result_shape, tuple(digits), (0,))))
 
 
 def _expand_split(builder: Builder, operator: Operator, names: list[str]) -> Stages:
-    """layer_norm of rows that lie on several tiles: statistics of the parts, exchanged and merged, then applied in place."""
+    """
+    layer_norm of rows that lie on several tiles: statistics of the parts, exchanged and merged, then applied
+    in place.
+    """
     value = builder.operands[0]
     axes = split_axes(operator, value)
     assert axes is not None
@@ -191,19 +229,36 @@ def _expand_split(builder: Builder, operator: Operator, names: list[str]) -> Sta
     whole = Layout((rows,), ((0, 0),), ((parts, stride),), layout.base, layout.tiles)
     statistics = ("mean", "variance")
     own = [builder.add_buffer(f"part_{s}", part, "f32", "partials") for s in statistics]
-    builder.compute("norm.statistics", "rc", [(names[0], {"r": r, "c": c})], [(b, {"r": 1}) for b in own], "statistics of the parts")
+    builder.compute(
+        "norm.statistics",
+        "rc",
+        [(names[0], {"r": r, "c": c})],
+        [(b, {"r": 1}) for b in own],
+        "statistics of the parts",
+    )
     arrived = [builder.add_buffer(f"all_{s}", gathered, "f32", "partials") for s in statistics]
     every = View.identity((parts, rows.extent))
     builder.exchange([Move(a, every, b, every) for a, b in zip(own, arrived, strict=True)], "row statistics")
     merged = [builder.add_buffer(s, whole, "f32") for s in statistics]
     builder.compute(
-        "norm.merge", "pr", [(b, {"p": 0, "r": 1}) for b in arrived], [(b, {"r": 0}) for b in merged], "statistics of the rows", count=columns.extent
+        "norm.merge",
+        "pr",
+        [(b, {"p": 0, "r": 1}) for b in arrived],
+        [(b, {"r": 0}) for b in merged],
+        "statistics of the rows",
+        count=columns.extent,
     )
-    result = builder.add_buffer("result", dataclasses.replace(layout, memory="any"), operator.result_dtype, "activations")
+    result = builder.add_buffer(
+        "result", dataclasses.replace(layout, memory="any"), operator.result_dtype, "activations"
+    )
     builder.compute(
         "norm.apply",
         "rc",
-        [(names[0], {"r": r, "c": c}), *((b, {"r": 0}) for b in merged), *((b, {"c": _column(builder, b)}) for b in names[1:])],
+        [
+            (names[0], {"r": r, "c": c}),
+            *((b, {"r": 0}) for b in merged),
+            *((b, {"c": _column(builder, b)}) for b in names[1:]),
+        ],
         [(result, {"r": r, "c": c})],
         "normalise",
         epsilon=float(operator.attributes.get("epsilon", 1e-6)),

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random small programs with values, the same for the same seed: every operation, awkward shapes, every element type."""
+"""
+Random small programs with values, the same for the same seed: every operation, awkward shapes, every element
+type.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,10 @@ class Writer:
             return data.astype(np.float32).astype(numpy_dtype(dtype))
 
     def argument(self, shape: Shape, dtype: str) -> Value:
-        """A new input, parameter or constant; inside a repeat an invariant value or, where that is possible, an iterated one."""
+        """
+        A new input, parameter or constant; inside a repeat an invariant value or, where that is possible, an
+        iterated one.
+        """
         if self.outer is not None:
             inner = Value(self.fresh("i"), shape, dtype)
             if self.rng.random() < 0.5 and self.members:
@@ -112,8 +118,8 @@ class Writer:
 
     def sequence(self, counts: Shape, shape: Shape, dtype: str) -> Value:
         """
-        A sequence of parameters (nested by `counts`); inside a repeat an invariant one, or the current member of one with
-        another level.
+        A sequence of parameters (nested by `counts`); inside a repeat an invariant one, or the current member
+        of one with another level.
         """
         if self.outer is None:
             value = Value(self.fresh("s"), shape, dtype, counts)
@@ -166,7 +172,15 @@ class Writer:
             if math.prod(shape) <= limit:
                 return shape
 
-    def op(self, name: str, operands: Sequence[Value], clauses: str, shape: Shape, dtype: str, attributes: str = "") -> Value:
+    def op(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        clauses: str,
+        shape: Shape,
+        dtype: str,
+        attributes: str = "",
+    ) -> Value:
         result = Value(self.fresh(), shape, dtype)
         names = ", ".join(v.name for v in operands)
         types = ", ".join(v.type for v in operands)
@@ -206,10 +220,26 @@ def matmul(w: Writer) -> Value:
     if kind == "i8":
         result, accumulate = "i32", None
     else:
-        result = rng.choice({"f8": ("f16", "f16", "f32", a.dtype), "f16": ("f16", "f32", "f8E4M3FNUZ"), "f32": ("f32", "f16"), "bf16": ("bf16", "f32")}[kind])
+        result = rng.choice(
+            {
+                "f8": ("f16", "f16", "f32", a.dtype),
+                "f16": ("f16", "f32", "f8E4M3FNUZ"),
+                "f32": ("f32", "f16"),
+                "bf16": ("bf16", "f32"),
+            }[kind]
+        )
         accumulate = rng.choice((None, None, "f16", "f32")) if kind in ("f8", "f16") else None
-    clauses = " ".join(filter(None, ("transpose_a" if ta else "", "transpose_b" if tb else "", f"accumulate {accumulate}" if accumulate else "",
-                       f"scale {rng.randint(-4, 3)}" if kind != "i8" and rng.random() < 0.5 else "")))
+    clauses = " ".join(
+        filter(
+            None,
+            (
+                "transpose_a" if ta else "",
+                "transpose_b" if tb else "",
+                f"accumulate {accumulate}" if accumulate else "",
+                f"scale {rng.randint(-4, 3)}" if kind != "i8" and rng.random() < 0.5 else "",
+            ),
+        )
+    )
     return w.op("matmul", [a, b], clauses, (*batch, m, n), result)
 
 
@@ -224,7 +254,13 @@ def binary(w: Writer) -> Value:
     elif kind < 0.45 and math.prod(shape) * 5 < LIMIT and len(shape) < 5:  # both are
         other = [n if n > 1 else rng.choice((1, 3)) for n in shape]
         full = (rng.choice((1, 2, 3)), *other)
-        y = w.get((full[0], *(n if rng.random() < 0.7 or have == 1 else 1 for n, have in zip(other, shape, strict=True))), x.dtype)
+        y = w.get(
+            (
+                full[0],
+                *(n if rng.random() < 0.7 or have == 1 else 1 for n, have in zip(other, shape, strict=True)),
+            ),
+            x.dtype,
+        )
         full = np.broadcast_shapes(x.shape, y.shape)
     else:
         y, full = w.get(x.shape, x.dtype), x.shape
@@ -243,7 +279,22 @@ def unary(w: Writer) -> Value:
     if is_integer(x.dtype):
         return w.op(rng.choice(("neg", "abs", "relu", "square")), [x], "", x.shape, x.dtype)
     name = rng.choice(
-        ("neg", "abs", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sigmoid", "relu", "square", "reciprocal", "gelu", "gelu")
+        (
+            "neg",
+            "abs",
+            "exp",
+            "log",
+            "sqrt",
+            "rsqrt",
+            "tanh",
+            "erf",
+            "sigmoid",
+            "relu",
+            "square",
+            "reciprocal",
+            "gelu",
+            "gelu",
+        )
     )
     dtype = rng.choice(FLOATS) if rng.random() < 0.3 else x.dtype
     clause = f"approximate {rng.choice(('tanh', 'none'))}" if name == "gelu" else ""
@@ -264,7 +315,9 @@ def reduce(w: Writer) -> Value:
     x = w.some(lambda v: True, lambda: (w.shape(0, 4), rng.choice((*FLOATS, "i8", "i32"))))
     axes = sorted(rng.sample(range(len(x.shape)), min(len(x.shape), rng.choice((0, 1, 1, 1, 2, 2, 3)))))
     integer = is_integer(x.dtype)
-    kind = rng.choice(("sum", "max", "min", "prod") if integer else ("sum", "max", "min", "prod", "mean", "mean"))
+    kind = rng.choice(
+        ("sum", "max", "min", "prod") if integer else ("sum", "max", "min", "prod", "mean", "mean")
+    )
     keep = rng.random() < 0.4
     shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keep or i not in axes)
     dtype = rng.choice((x.dtype, "i32")) if integer else rng.choice((x.dtype, "f32"))
@@ -284,7 +337,13 @@ def norm(w: Writer) -> Value:
     dtype = rng.choice((x.dtype, x.dtype, "f16", "f32", "f8E4M3FNUZ"))
     name = rng.choice(("layer_norm", "rms_norm", "softmax"))
     if name == "softmax":
-        return w.op(name, [x], f"scale {rng.choice(('0.125', '1.0', '0.3'))}" if rng.random() < 0.6 else "", x.shape, dtype)
+        return w.op(
+            name,
+            [x],
+            f"scale {rng.choice(('0.125', '1.0', '0.3'))}" if rng.random() < 0.6 else "",
+            x.shape,
+            dtype,
+        )
     vectors = [w.get(columns, rng.choice(WIDE_FLOATS)) for _ in range(2 if name == "layer_norm" else 1)]
     return w.op(name, [x, *vectors], f"epsilon {rng.choice(('1.0e-05', '1.0e-06', '0.1'))}", x.shape, dtype)
 
@@ -297,14 +356,28 @@ def attention(w: Writer) -> Value:
     keys, value_depth = rng.choice(EXTENTS), rng.choice(EXTENTS)
     k, v = w.get((*batch, keys, depth), dtype), w.get((*batch, keys, value_depth), dtype)
     result = rng.choice((dtype, "f16", "f32"))
-    clauses = " ".join(filter(None, (f"accumulate {rng.choice(('f16', 'f32'))}" if dtype == "f16" and rng.random() < 0.4 else "", f"scale {rng.choice(('0.125', '0.5'))}" if rng.random() < 0.7 else "")))
+    clauses = " ".join(
+        filter(
+            None,
+            (
+                f"accumulate {rng.choice(('f16', 'f32'))}" if dtype == "f16" and rng.random() < 0.4 else "",
+                f"scale {rng.choice(('0.125', '0.5'))}" if rng.random() < 0.7 else "",
+            ),
+        )
+    )
     return w.op("attention", [q, k, v], clauses, (*q.shape[:-1], value_depth), result)
 
 
 def transpose(w: Writer) -> Value:
     x = w.some(lambda v: len(v.shape) >= 2, lambda: (w.shape(2, 5), w.rng.choice((*FLOATS, "i8", "i32"))))
     permutation = w.rng.sample(range(len(x.shape)), len(x.shape))
-    return w.op("transpose", [x], f"permutation {_array(permutation)}", tuple(x.shape[p] for p in permutation), x.dtype)
+    return w.op(
+        "transpose",
+        [x],
+        f"permutation {_array(permutation)}",
+        tuple(x.shape[p] for p in permutation),
+        x.dtype,
+    )
 
 
 def reshape(w: Writer) -> Value:
@@ -328,7 +401,10 @@ def slice_(w: Writer) -> Value:
 
 
 def broadcast(w: Writer) -> Value:
-    x = w.some(lambda v: math.prod(v.shape) <= LIMIT // 6 and len(v.shape) <= 3, lambda: (w.shape(0, 3, LIMIT // 6), w.rng.choice(FLOATS)))
+    x = w.some(
+        lambda v: math.prod(v.shape) <= LIMIT // 6 and len(v.shape) <= 3,
+        lambda: (w.shape(0, 3, LIMIT // 6), w.rng.choice(FLOATS)),
+    )
     rank = w.rng.randint(len(x.shape), len(x.shape) + 2)
     dims = sorted(w.rng.sample(range(rank), len(x.shape)))
     shape = [w.rng.choice((1, 2)) for _ in range(rank)]
@@ -340,7 +416,10 @@ def broadcast(w: Writer) -> Value:
 
 
 def concat(w: Writer) -> Value:
-    x = w.some(lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 3, lambda: (w.shape(1, 4, LIMIT // 3), w.rng.choice((*FLOATS, "i8", "i32"))))
+    x = w.some(
+        lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 3,
+        lambda: (w.shape(1, 4, LIMIT // 3), w.rng.choice((*FLOATS, "i8", "i32"))),
+    )
     axis = w.rng.randrange(len(x.shape))
     parts = [x]
     for _ in range(w.rng.randint(0, 2)):
@@ -354,26 +433,41 @@ def concat(w: Writer) -> Value:
 
 
 def pad(w: Writer) -> Value:
-    x = w.some(lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 4, lambda: (w.shape(1, 4, LIMIT // 4), w.rng.choice((*FLOATS, "i8", "i32"))))
+    x = w.some(
+        lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 4,
+        lambda: (w.shape(1, 4, LIMIT // 4), w.rng.choice((*FLOATS, "i8", "i32"))),
+    )
     low = [w.rng.choice((0, 0, 1, 2, 5)) for _ in x.shape]
     high = [w.rng.choice((0, 0, 1, 3)) for _ in x.shape]
     shape = tuple(n + a + b for n, a, b in zip(x.shape, low, high, strict=True))
     if math.prod(shape) > LIMIT:
         return transpose(w) if len(x.shape) > 1 else reshape(w)
-    value = w.rng.choice(("", "value 1.5", "value -2.0", "value 0xFF800000")) if not is_integer(x.dtype) else w.rng.choice(("", "value 3.0"))
+    value = (
+        w.rng.choice(("", "value 1.5", "value -2.0", "value 0xFF800000"))
+        if not is_integer(x.dtype)
+        else w.rng.choice(("", "value 3.0"))
+    )
     return w.op("pad", [x], f"low {_array(low)} high {_array(high)} {value}".strip(), shape, x.dtype)
 
 
 def repeat(w: Writer) -> Value:
-    """A repeat of a small body; its first carried result is returned, its other results are kept in the writer."""
+    """
+    A repeat of a small body; its first carried result is returned, its other results are kept in the writer.
+    """
     rng = w.rng
     count = rng.choice((0, 1, 2, 2, 3, 4))
     depth, outer = 1, w.outer
     while outer is not None:
         depth, outer = depth + 1, outer.outer
-    carried = [w.some(lambda v: not v.counts, lambda: (w.shape(0, 3, 600), rng.choice(("f16", "f32", "bf16", "i8"))))]
+    carried = [
+        w.some(lambda v: not v.counts, lambda: (w.shape(0, 3, 600), rng.choice(("f16", "f32", "bf16", "i8"))))
+    ]
     for _ in range(rng.choice((0, 0, 1))):
-        shape, dtype = (carried[0].shape, carried[0].dtype) if rng.random() < 0.5 else (w.shape(0, 3, 600), rng.choice(("f16", "f32")))
+        shape, dtype = (
+            (carried[0].shape, carried[0].dtype)
+            if rng.random() < 0.5
+            else (w.shape(0, 3, 600), rng.choice(("f16", "f32")))
+        )
         carried.append(w.get(shape, dtype))
     body = Writer(rng, outer=w, indent=w.indent + "  ", members=count)
     arguments = [Value(body.fresh("c"), v.shape, v.dtype) for v in carried]
@@ -384,25 +478,39 @@ def repeat(w: Writer) -> Value:
         else:
             rng.choice(OPERATIONS)(body)
     yielded: list[Value] = []
-    for value in arguments:  # the next state: a value of the body of the right type, another carried value or a fresh sum
+    for value in (
+        arguments
+    ):  # the next state: a value of the body of the right type, another carried value or a fresh sum
         same = [v for v in body.values if (v.shape, v.dtype) == (value.shape, value.dtype) and not v.counts]
         if rng.random() < 0.5:
             other = rng.choice(same) if rng.random() < 0.5 else body.get(value.shape, value.dtype)
-            yielded.append(body.op(rng.choice(("add", "sub", "maximum")), [rng.choice(same), other], "", value.shape, value.dtype))
+            yielded.append(
+                body.op(
+                    rng.choice(("add", "sub", "maximum")),
+                    [rng.choice(same), other],
+                    "",
+                    value.shape,
+                    value.dtype,
+                )
+            )
         else:
             yielded.append(rng.choice((same[-1], rng.choice(same))))
     collectable = [v for v in body.values if count]
     collected = rng.sample(collectable, min(len(collectable), rng.choice((0, 0, 1, 2))))
     results = [Value(w.fresh("r"), v.shape, v.dtype) for v in carried]
     results += [Value(w.fresh("q"), v.shape, v.dtype, (count, *v.counts)) for v in collected]
-    header = [f'{w.indent}{", ".join(r.name for r in results)} = tile_repeat.repeat "r{results[0].name[2:]}" count {count}']
+    header = [
+        f'{w.indent}{", ".join(r.name for r in results)} = tile_repeat.repeat "r{results[0].name[2:]}" count {count}'
+    ]
     for keyword, pairs in (
         ("carried", list(zip(arguments, carried, strict=True))),
         ("invariant", body.captured),
         ("iterated", body.iterated),
     ):
         if pairs:
-            header.append(f"{keyword}(" + ", ".join(f"{i.name} = {o.name} : {o.type}" for i, o in pairs) + ")")
+            header.append(
+                f"{keyword}(" + ", ".join(f"{i.name} = {o.name} : {o.type}" for i, o in pairs) + ")"
+            )
     header.append("-> (" + ", ".join(r.type for r in results) + ") {")
     w.lines.append(" ".join(header))
     w.lines += body.lines

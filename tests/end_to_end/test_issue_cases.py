@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs made from public bug reports, on the machine model, under every poison and every check of the model."""
+"""
+Programs made from public bug reports, on the machine model, under every poison and every check of the model.
+"""
 
 import sys
 from importlib.util import module_from_spec, spec_from_file_location

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Random programs on small machines, under plans that the test forces: every value equals the oracle's, bit for bit, whatever
-lies in memory that nobody has written.
+Random programs on small machines, under plans that the test forces: every value equals the oracle's, bit for
+bit, whatever lies in memory that nobody has written.
 """
 
 import random
@@ -22,7 +22,9 @@ def fitting(make: Callable[[int], programs.Program], seed: int) -> tuple[harness
         candidate = make(seed + attempt * 100_000)
         rng = random.Random(seed + attempt)
         try:
-            compiled = harness.compile_text(candidate.text, ("t4", "t16")[seed % 2], rng if seed % 4 else None)
+            compiled = harness.compile_text(
+                candidate.text, ("t4", "t16")[seed % 2], rng if seed % 4 else None
+            )
         except TileError as error:
             if "not fit" not in error.message:
                 raise
