@@ -8,7 +8,8 @@
     tile.repeat "layers" count 4 sequences (%m = %ws) { ... }
 
 A buffer's type holds its element type and layout (which tile, which byte); a sequence of them has a count. Operands of a kernel name the
-storage axis behind each kernel axis (-1: broadcast; "flat": the words of the shard). Addresses (`at`) and the bytes of an
+storage axis behind each kernel axis (-1: broadcast; "flat": the words of the shard; "pad=2": the words behind the last valid index of
+storage axis 2). Addresses (`at`) and the bytes of an
 exchange's rows (`rows`) are filled in by later passes. The operations have effects; their order is the program's.
 """
 
@@ -420,9 +421,13 @@ class ComputeOp(IRDLOperation):
             raise VerifyException(f"{len(self.buffers)} operands but {len(self.maps)} axis maps")
         names = self.axes.data.split()
         for value, axes in self.operand_maps():
+            rank = len(buffer_type(value).layout.axes)
             if "flat" in axes:
                 continue
-            rank = len(buffer_type(value).layout.axes)
+            if "pad" in axes:
+                if not 0 <= axes["pad"] < rank:
+                    raise VerifyException(f"padding of storage axis {axes['pad']} of a buffer that has {rank}")
+                continue
             for name, axis in axes.items():
                 if name not in names:
                     raise VerifyException(f"operand uses axis {name!r}; the call has axes {' '.join(names)}")

@@ -163,7 +163,7 @@ def copy(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Term
 
 
 def fill(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
-    n = extents[:, 0]
+    n = extents.prod(axis=1)
     return [("set-up", _constant(n, COPY)), ("double words", _ceil(n, 2))]
 
 

@@ -329,9 +329,9 @@ _register(
     "derived",
     "copy without the loads",
     f.fill,
-    axes=("n",),
+    axes=("...",),
     ins=(),
-    outs=_operands("y", "n", alignment=4),
+    outs=_operands("y", alignment=4),
     scalars=("value",),
     code=128,
 )

@@ -34,9 +34,10 @@ from tilewright.machine.kernels import kernel
 from tilewright.passes.exchange_ir import phase_buffers, phase_schedule
 from tilewright.passes.tensor_ir import MACHINE, LoweringError, machine_of
 from tilewright.passes.tile_allocate_memory import SUPPORT, member_stride
-from tilewright.planning.dtypes import numpy_dtype
+from tilewright.planning.dtypes import itemsize, numpy_dtype
 from tilewright.planning.layout import View
 from tilewright.planning.operators.base import round_up
+from tilewright.planning.padding import PadRegion, pad_region
 from tilewright.planning.stages import Buffer, call_extents, flat_extents
 
 
@@ -105,9 +106,9 @@ class _Assembler:
             tuple(self.constants),
         )
         words = encode_supervisor(program).words
-        if where["supervisor"] + 4 * len(words) > where["arguments"]:
+        if 4 * len(words) > where["supervisor bytes"]:
             raise LoweringError(
-                f"the supervisor program has {4 * len(words)} bytes; {where['arguments'] - where['supervisor']} were reserved"
+                f"the supervisor program has {4 * len(words)} bytes; {where['supervisor bytes']} were reserved"
             )
         self.placed.append(asm.Placed("supervisor program", where["supervisor"], 4 * len(words), "code"))
         for table in self.tables:
@@ -154,8 +155,18 @@ class _Assembler:
         steps = tuple(member_stride(place.alloc) * moves.get(r, 0) for r in repeats) if moves else ()
         if "flat" in axes:
             return asm.Operand(_address(value), "u32", (((0, 1),),), steps)
+        if "pad" in axes:
+            region = self.padding(value, axes)
+            return asm.Operand(_address(value) + region.offset, "u32", region.axes, steps)
         digits = tuple(type_.layout.strides(axis) if axis >= 0 else ((0, 0),) for axis in axes.values())
         return asm.Operand(_address(value), type_.dtype, digits, steps)
+
+    def padding(self, value: SSAValue, axes: Map) -> PadRegion:
+        type_ = buffer_type(value)
+        region = pad_region(type_.layout, axes["pad"], itemsize(type_.dtype), self.machine.tiles)
+        if region is None:
+            raise LoweringError(f"the padding of storage axis {axes['pad']} of {type_.layout} is not one region of words")
+        return region
 
     def call(self, op: ComputeOp, repeats: tuple[RepeatOp, ...]) -> asm.Call:
         self.kernels[op.kernel.data] = None
@@ -165,6 +176,8 @@ class _Assembler:
         if any("flat" in axes for _, axes in operands):
             type_ = buffer_type(operands[-1][0])
             extents = flat_extents(Buffer(type_.layout, type_.dtype), tiles)
+        elif any("pad" in axes for _, axes in operands):
+            extents = self.padding(*operands[-1]).extents
         else:
             described = [(buffer_type(value).layout, axes) for value, axes in operands]
             extents = call_extents(names, described[:n], described[n:], tiles)

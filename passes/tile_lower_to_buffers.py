@@ -401,7 +401,9 @@ def _member_type(sequence: SSAValue, count: int) -> BufferType:
 
 def _compute(stage: ComputeStage, buffers: dict[str, SSAValue], name: str) -> ComputeOp:
     def operand(op: KernelOperand, axes: tuple[str, ...]) -> tuple[SSAValue, tile.Map]:
-        return buffers[op.buffer], {"flat": 0} if op.flat else dict(zip(axes, op.axes, strict=True))
+        if op.flat or op.pad:
+            return buffers[op.buffer], {"flat": 0} if op.flat else {"pad": op.axes[0]}
+        return buffers[op.buffer], dict(zip(axes, op.axes, strict=True))
 
     operands = [operand(op, axes) for op, axes in zip((*stage.ins, *stage.outs), stage.operand_axes, strict=True)]
     n = len(stage.ins)

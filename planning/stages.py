@@ -23,6 +23,7 @@ from tilewright.machine.kernels import Kernel, kernel
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.geometry import Transfers, transfers
 from tilewright.planning.layout import Layout, View
+from tilewright.planning.padding import pad_region
 
 Scalar = int | float
 
@@ -88,12 +89,14 @@ class ExchangeStage:
 class KernelOperand:
     """A buffer as a kernel sees it: the storage axis behind each axis of the kernel's operand (-1: broadcast).
 
-    `flat` operands are addressed as the words of the shard (used by `fill`).
+    `flat` operands are the words of the shard, `pad` operands the words behind the last valid index of storage axis `axes[0]`
+    (both are for `fill`).
     """
 
     buffer: str
     axes: tuple[int, ...]
     flat: bool = False
+    pad: bool = False
 
 
 @dataclass(frozen=True)
@@ -203,6 +206,12 @@ def kernel_extents(stages: Stages, stage: ComputeStage, tiles: int) -> np.ndarra
     """Extents of the kernel axes on every tile, int64 (tiles, axes); 0 on tiles that take no part."""
     if any(op.flat for op in stage.outs):
         return flat_extents(stages.buffer(stage.outs[0].buffer), tiles)
+    if any(op.pad for op in stage.outs):
+        out = stage.outs[0]
+        buffer = stages.buffer(out.buffer)
+        region = pad_region(buffer.layout, out.axes[0], itemsize(buffer.dtype), tiles)
+        assert region is not None
+        return region.extents
     n = len(stage.ins)
     operands = [
         (stages.buffer(op.buffer).layout, dict(zip(names, op.axes, strict=True)))

@@ -287,7 +287,8 @@ def _attention(
     else:
         output = numerics.reduce_partials(partials, "f32", True)
         total = numerics.reduce_partials(sums, "f32", True)
-    return numerics.pointwise("div", output, total[..., None], dtype=shape.result_dtype, saturate=True)
+    inverse = numerics.pointwise("reciprocal", total, dtype="f32")
+    return numerics.pointwise("mul", output, inverse[..., None], dtype=shape.result_dtype, saturate=True)
 
 
 def _pointwise(operator: Operator, operands: Sequence[Array]) -> Array:

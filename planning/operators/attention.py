@@ -19,7 +19,7 @@ from tilewright.machine import Machine
 from tilewright.machine.kernels import kernel
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, Split, View
-from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, has_panel_padding, round_up
+from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, round_up
 from tilewright.planning.operators.matmul import (
     COLUMNS,
     PARTIAL_DTYPE,
@@ -285,8 +285,7 @@ def expand(operator: Operator, record: AttentionRecord, operands: tuple[Value, .
         where.scores, axes=(*where.scores.axes[:2], dataclasses.replace(n_axis, panels=(PASS_INPUTS[shape.output_kernel],))), memory="any"
     )
     p = builder.add_buffer("p", left, shape.dtype)
-    if has_panel_padding(left):
-        builder.fill(p, "padding keys have probability zero")
+    builder.fill_padding(p, "padding keys have probability zero")
     sums = builder.add_buffer("sums", where.sums, "f32", "partials")
     builder.compute(
         "softmax.exp", "bmn", [(scores, bmn), (row, row_axes)], [(p, bmn), (sums, {"b": 1, "m": 2})], "exp(s - max)", scale=shape.scale
@@ -304,9 +303,12 @@ def expand(operator: Operator, record: AttentionRecord, operands: tuple[Value, .
     view = batch_view(shape.batch, shape.queries, shape.value_depth)
     if parts == 1:
         builder.add_buffer(result, where.result, shape.result_dtype, "activations")
+        inverse = builder.add_buffer("inverse", where.sums, "f32")
+        rows = {"b": 1, "m": 2}
+        builder.compute("pointwise.reciprocal", "bm", [(sums, rows)], [(inverse, rows)], "one over the sums")
         builder.compute(
-            "pointwise.div", "bmn",
-            [(partial, {"b": 1, "m": 2, "n": 3}), (sums, {"b": 1, "m": 2, "n": -1})], [(result, bmn)], "divide by the sums",
+            "pointwise.mul", "bmn",
+            [(partial, {"b": 1, "m": 2, "n": 3}), (inverse, {"b": 1, "m": 2, "n": -1})], [(result, bmn)], "divide by the sums",
         )
         return builder.finish((result, view))
     arrived = builder.add_buffer("arrived", where.arrived, partial_type, "partials")
@@ -324,9 +326,12 @@ def expand(operator: Operator, record: AttentionRecord, operands: tuple[Value, .
     builder.compute(
         "reduce_partials", "pbm", [(arrived_sums, {"p": 0, "b": 1, "m": 2})], [(row_sum, {"b": 0, "m": 1})], f"add {parts} partial sums"
     )
+    inverse = builder.add_buffer("inverse", where.result_row, "f32")
+    rows = {"b": 0, "m": 1}
+    builder.compute("pointwise.reciprocal", "bm", [(row_sum, rows)], [(inverse, rows)], "one over the sums")
     builder.add_buffer(result, where.result, shape.result_dtype, "activations")
     builder.compute(
-        "pointwise.div", "bmn", [(total, bmn), (row_sum, {"b": 0, "m": 1, "n": -1})], [(result, bmn)], "divide by the sums"
+        "pointwise.mul", "bmn", [(total, bmn), (inverse, {"b": 0, "m": 1, "n": -1})], [(result, bmn)], "divide by the sums"
     )
     return builder.finish((result, view))
 

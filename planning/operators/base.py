@@ -12,6 +12,7 @@ from tilewright.machine import Machine
 from tilewright.planning.copies import choose_move
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Layout, View
+from tilewright.planning.padding import pad_region, panel_padding
 from tilewright.planning.stages import (
     Buffer,
     ComputeStage,
@@ -145,6 +146,19 @@ class Builder:
         op = KernelOperand(name, (), flat=True)
         self.stages.append(ComputeStage("fill", ("n",), (), (op,), (("n",),), (("value", word),), reason))
 
+    def fill_padding(self, name: str, reason: str) -> None:
+        """Write zero behind the last valid index of every panelled axis of a buffer."""
+        buffer = self.get(name)
+        size = itemsize(buffer.dtype)
+        axes = panel_padding(buffer.layout)
+        if any(pad_region(buffer.layout, axis, size, self.machine.tiles) is None for axis in axes):
+            self.fill(name, reason)
+            return
+        names = tuple(f"x{i}" for i in range(len(buffer.layout.axes)))
+        for axis in axes:
+            op = KernelOperand(name, (axis,), pad=True)
+            self.stages.append(ComputeStage("fill", names, (), (op,), (("pad",),), (("value", 0),), reason))
+
     def elementwise(self, kernel: str, src: str, dst: str, reason: str, **scalars: Scalar) -> None:
         """A kernel that maps one buffer to another with the same storage axes and the same splits."""
         axes = {f"x{i}": i for i in range(len(self.get(dst).layout.axes))}
@@ -165,14 +179,15 @@ class Builder:
         results: list[str] = []
         for (src, view, (layout, dst_view)), name in zip(sources, names, strict=True):
             have = self.get(src)
-            padded = zero_pad and has_panel_padding(layout)
+            padded = zero_pad and bool(panel_padding(layout))
             if have.layout == layout and view == dst_view and not padded:
                 results.append(src)
                 continue
             dst = self.add_buffer(name, layout, have.dtype)
-            whole = dst_view.is_bijection(tuple(axis.extent for axis in layout.axes))
-            if (zero_pad and has_panel_padding(layout)) or not whole:
+            if not dst_view.is_bijection(tuple(axis.extent for axis in layout.axes)):
                 phase.before.append((lambda d: lambda: self.fill(d, f"{reason}: zero padding"))(dst))
+            elif zero_pad:
+                phase.before.append((lambda d: lambda: self.fill_padding(d, f"{reason}: zero padding"))(dst))
             self._move_into(phase, [(src, view, dst_view)], dst, reason)
             results.append(dst)
         self._finish(phase, reason)
@@ -300,16 +315,6 @@ def _lengthen(view: View, axis: int, extent: int, layout: Layout) -> View | None
         return None
     shape = (*view.shape[:axis], extent, *view.shape[axis + 1 :])
     return View(shape, (*view.digits[:axis], ((extent, storage, 1),), *view.digits[axis + 1 :]), view.offsets)
-
-
-def has_panel_padding(layout: Layout) -> bool:
-    """Whether some shard ends inside a panel (the matrix unit reads whole panels, so what is left has to be written)."""
-    for i, axis in enumerate(layout.axes):
-        if axis.panels:
-            extents = layout.local_extents(i, layout.tiles or layout.tile_count())
-            if (extents % axis.panels[0]).any():
-                return True
-    return False
 
 
 def identity(layout: Layout) -> View:
