@@ -30,6 +30,7 @@ PASSES: tuple[str, ...] = (
     "tile-lower-to-asm",
     "tile-lower-to-buffers",
     "tile-plan-layouts",
+    "tile-quantize",
     "tile-schedule-exchange",
     "tile-unroll-repeat",
 )
