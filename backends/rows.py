@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exchange rows as 32-bit words: from a schedule to words, and from words to timed instructions.
+"""
+Exchange rows as 32-bit words: from a schedule to words, and from words to timed instructions.
 
-A row is what one tile executes in one exchange phase: instructions that last one event (cycle) or more, and a return. Layouts of
-the words and the model of time are in docs/spec/rows.md; the field positions are facts of the Mk2 fabric published in osmarks/ipu-stack
-(docs/EXCHANGE_INSTRUCTION_REFERENCE.md).
+A row is what one tile executes in one exchange phase: instructions that last one event (cycle) or more, and a
+return. Layouts of the words and the model of time are in docs/spec/rows.md; the field positions are facts of
+the Mk2 fabric published in osmarks/ipu-stack (docs/EXCHANGE_INSTRUCTION_REFERENCE.md).
 
-`assemble` chooses the instructions of a schedule without knowing addresses, so lengths of rows never depend on them; `encode` adds the
-addresses. Both are array programs over all tiles.
+`assemble` chooses the instructions of a schedule without knowing addresses, so lengths of rows never depend
+on them; `encode` adds the addresses. Both are array programs over all tiles.
 """
 
 from __future__ import annotations
@@ -46,18 +47,32 @@ PIC_POINTER = 2 << 18
 """Selector of a pointer in `sendpic`; a source has selector 0."""
 
 # Kinds of instructions, in the order of `NAMES`.
-K_DELAY, K_DELAYPIC, K_DELAYXPIC, K_SEND, K_SENDOFF, K_SENDPIC, K_SENDPICP, K_RETURN, K_INLINE, K_BAD = range(10)
-NAMES = ("delay", "delaypic", "delayxpic", "send", "sendoff", "sendpic", "sendpicp", "return", "inline", "bad")
+K_DELAY, K_DELAYPIC, K_DELAYXPIC, K_SEND, K_SENDOFF, K_SENDPIC, K_SENDPICP, K_RETURN, K_INLINE, K_BAD = range(
+    10
+)
+NAMES = (
+    "delay",
+    "delaypic",
+    "delayxpic",
+    "send",
+    "sendoff",
+    "sendpic",
+    "sendpicp",
+    "return",
+    "inline",
+    "bad",
+)
 
 Words = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, eq=False)
 class Template:
-    """Rows without addresses: words of all rows one after another, and where addresses go.
+    """
+    Rows without addresses: words of all rows one after another, and where addresses go.
 
-    `first`, `lengths`, `controls` (tiles,): first word, words and control events of each row. The fix-ups add the word address of
-    (buffer, offset) to the 18-bit field at bit `shift` of word `position`.
+    `first`, `lengths`, `controls` (tiles,): first word, words and control events of each row. The fix-ups add
+    the word address of (buffer, offset) to the 18-bit field at bit `shift` of word `position`.
     """
 
     words: Words
@@ -73,11 +88,13 @@ class Template:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Encoded rows of all tiles, each starting at an 8-byte boundary.
+    """
+    Encoded rows of all tiles, each starting at an 8-byte boundary.
 
-    `words` uint32 (tiles, width), width even, zero after the `lengths` words of a row. `restarts` names the words that hold an absolute
-    send address, `pointers` those that hold a receive pointer: three arrays each, (tile, word index in the row, buffer). To move a buffer,
-    add the difference in words at bit SEND_FIELD or POINTER_FIELD.
+    `words` uint32 (tiles, width), width even, zero after the `lengths` words of a row. `restarts` names the
+    words that hold an absolute send address, `pointers` those that hold a receive pointer: three arrays each,
+    (tile, word index in the row, buffer). To move a buffer, add the difference in words at bit SEND_FIELD or
+    POINTER_FIELD.
     """
 
     words: Words
@@ -100,7 +117,10 @@ class Rows:
 
 
 def _last_at_or_before(keys: Ints, at: Ints, span: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Index of the last of the sorted keys (tile * span + cycle) at or before each `at` on the same tile, and whether there is one."""
+    """
+    Index of the last of the sorted keys (tile * span + cycle) at or before each `at` on the same tile, and
+    whether there is one.
+    """
     if not len(keys):
         return np.zeros(len(at), np.int64), np.zeros(len(at), bool)
     index = np.searchsorted(keys, at, "right") - 1
@@ -174,7 +194,10 @@ class _Assembly:
         return np.where(known, self.select_value[index], self.neutral)
 
     def stated_pointer(self, at: Ints) -> tuple[Ints, Ints]:
-        """Buffer and offset at which the next word from each event on is written; buffer -1 if nothing was received yet."""
+        """
+        Buffer and offset at which the next word from each event on is written; buffer -1 if nothing was
+        received yet.
+        """
         index, known = _last_at_or_before(self.recv_key, at, self.span)
         if not len(self.recv_key):
             return np.full(len(at), -1, np.int64), np.zeros(len(at), np.int64)
@@ -190,8 +213,10 @@ class _Assembly:
 
 @dataclass(eq=False)
 class _Instructions:
-    """Instructions of all tiles: kind, key of the first event, events; `source`, `pointer` say which control (index of a control
-    list, or -1 none, -2 restated)."""
+    """
+    Instructions of all tiles: kind, key of the first event, events; whether words leave (`sends`), which
+    controls are applied (`select`, `point`) and the key of the event at which they are (`at`).
+    """
 
     kind: Ints
     key: Ints
@@ -199,7 +224,7 @@ class _Instructions:
     sends: npt.NDArray[np.bool_]
     select: npt.NDArray[np.bool_]
     point: npt.NDArray[np.bool_]
-    at: Ints  # key of the control event
+    at: Ints
 
     def take(self, index: Ints) -> _Instructions:
         return _Instructions(*(getattr(self, name)[index] for name in self.__dataclass_fields__))
@@ -207,7 +232,10 @@ class _Instructions:
     @staticmethod
     def join(parts: list[_Instructions]) -> _Instructions:
         return _Instructions(
-            *(np.concatenate([getattr(p, name) for p in parts]) for name in _Instructions.__dataclass_fields__)
+            *(
+                np.concatenate([getattr(p, name) for p in parts])
+                for name in _Instructions.__dataclass_fields__
+            )
         )
 
 
@@ -228,7 +256,10 @@ def _long(kind: int, key: Ints, events: Ints, most: int) -> _Instructions:
 
 
 def _distinct(values: Ints) -> Ints:
-    """Sorted distinct values; sorting beats numpy's hashing `unique` a hundredfold on millions of distinct keys."""
+    """
+    Sorted distinct values; sorting beats numpy's hashing `unique` a hundredfold on millions of distinct
+    keys.
+    """
     ordered = np.sort(values)
     return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
 
@@ -257,7 +288,9 @@ def _instructions(a: _Assembly, machine: Machine) -> _Instructions:
 
     # The event up to which the row is covered after each break.
     covered = np.where(
-        inside, following, np.where(both, breaks + np.minimum(length, short), np.where(single, breaks + 1, breaks))
+        inside,
+        following,
+        np.where(both, breaks + np.minimum(length, short), np.where(single, breaks + 1, breaks)),
     )
     before = tile * span
     before[1:][same] = covered[:-1][same]
@@ -268,11 +301,10 @@ def _instructions(a: _Assembly, machine: Machine) -> _Instructions:
     parts = [_Instructions(kind[i], breaks[i], head[i], inside[i], select[i], point[i], breaks[i])]
     i = i[length[i] > short]
     parts.append(_long(K_SENDOFF, breaks[i] + short, length[i] - short, limits.sendoff_max))
-    # Receive controls while nothing is sent. A single one is the last event of a delay that starts where the row is covered.
+    # Receive controls while nothing is sent. A single one is the last event of a delay that starts where the
+    # row is covered.
     i = np.flatnonzero(~inside & both)
-    parts.append(
-        _Instructions(kind[i], breaks[i], head[i], inside[i], select[i], point[i], breaks[i])
-    )
+    parts.append(_Instructions(kind[i], breaks[i], head[i], inside[i], select[i], point[i], breaks[i]))
     idle = ~inside & single
     wait = breaks - before + 1
     most = np.where(select, limits.select_delay_max, limits.control_delay_max)
@@ -280,7 +312,13 @@ def _instructions(a: _Assembly, machine: Machine) -> _Instructions:
     own = np.minimum(wait[i], most[i])
     parts.append(
         _Instructions(
-            np.where(select[i], K_DELAYXPIC, K_DELAYPIC), breaks[i] - own + 1, own, inside[i], select[i], point[i], breaks[i]
+            np.where(select[i], K_DELAYXPIC, K_DELAYPIC),
+            breaks[i] - own + 1,
+            own,
+            inside[i],
+            select[i],
+            point[i],
+            breaks[i],
         )
     )
     gap = np.where(idle, np.maximum(wait - most, 0), np.where(inside | both, breaks - before, 0))
@@ -302,15 +340,17 @@ def _instructions(a: _Assembly, machine: Machine) -> _Instructions:
 
 
 def _align(ins: _Instructions, span: int) -> _Instructions:
-    """Put every sendpicp at an even word of its row, by cutting an instruction between it and the sendpicp before in two. If
-    all of them last one event, the first one becomes a sendpicp itself, restating what holds."""
+    """
+    Put every sendpicp at an even word of its row, by cutting an instruction between it and the sendpicp
+    before in two. If all of them last one event, the first one becomes a sendpicp itself, restating what
+    holds.
+    """
     tile = ins.key // span
     wide = ins.kind == K_SENDPICP
     opens = wide.copy()
     opens[0] = True
     opens[1:] |= tile[1:] != tile[:-1]
     first = np.flatnonzero(opens)
-    stretch = np.cumsum(opens) - 1
     ones = np.add.reduceat((~wide).astype(np.int64), first)
     closes = np.zeros(len(first), bool)
     closes[:-1] = wide[first[1:]] & (tile[first[1:]] == tile[first[:-1]])
@@ -320,7 +360,6 @@ def _align(ins: _Instructions, span: int) -> _Instructions:
     position = np.arange(len(ins.key))
     long_ones = np.minimum.reduceat(np.where(ins.events > 1, position, len(position)), first)
     single_ones = np.minimum.reduceat(np.where(~wide, position, len(position)), first)
-    del stretch
     cut = long_ones[odd & (long_ones < len(position))]
     convert = single_ones[odd & (long_ones == len(position))]
 
@@ -342,7 +381,8 @@ def _align(ins: _Instructions, span: int) -> _Instructions:
 def assemble(schedule: Schedule) -> Template:
     """Choose the instructions of every row. The same schedule gives the same words."""
     a = _Assembly(schedule)
-    # A return may share its key with the next tile's first event only if spans touched; `span` leaves a cycle between.
+    # A return may share its key with the next tile's first event only if spans touched; `span` leaves a cycle
+    # between.
     ins = _align(_instructions(a, schedule.machine), a.span)
     tile = ins.key // a.span
     wide = ins.kind == K_SENDPICP
@@ -395,21 +435,25 @@ def assemble(schedule: Schedule) -> Template:
 
 
 def encode(schedule: Schedule, addresses: npt.ArrayLike, machine: Machine) -> Rows:
-    """The words of every row, given the byte address of each buffer (buffers,), equal on all tiles.
+    """
+    The words of every row, given the byte address of each buffer (buffers,), equal on all tiles.
 
-    Raises ExchangeError for an address that is not a multiple of 4, or that with its offset does not fit 18 bits of words.
+    Raises ExchangeError for an address that is not a multiple of 4, or that with its offset does not fit 18
+    bits of words.
     """
     template = schedule.template
     place = np.ascontiguousarray(addresses, np.int64)
     if len(template.fix_buffer) and int(template.fix_buffer.max()) >= len(place):
-        raise ExchangeError(f"buffer {int(template.fix_buffer.max())} has no address; {len(place)} were given")
+        raise ExchangeError(
+            f"buffer {int(template.fix_buffer.max())} has no address; {len(place)} were given"
+        )
     target = place[template.fix_buffer] + template.fix_offset
     bad = (target & 3 != 0) | (target < 0) | (target >> 2 > ADDRESS_MASK)
     if bad.any():
         i = int(np.argmax(bad))
         raise ExchangeError(
-            f"buffer {template.fix_buffer[i]} at {int(place[template.fix_buffer[i]]):#x} cannot be exchanged: address "
-            f"{int(target[i]):#x} is not an 18-bit word address"
+            f"buffer {template.fix_buffer[i]} at {int(place[template.fix_buffer[i]]):#x} cannot be "
+            f"exchanged: address {int(target[i]):#x} is not an 18-bit word address"
         )
     words = template.words.astype(np.int64)
     words[template.fix_position] += (target >> 2) << template.fix_shift
@@ -432,12 +476,15 @@ def encode(schedule: Schedule, addresses: npt.ArrayLike, machine: Machine) -> Ro
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """Decoded rows: one entry per instruction, in order of tile and position; all arrays (instructions,).
+    """
+    Decoded rows: one entry per instruction, in order of tile and position; all arrays (instructions,).
 
-    `start` is the cycle of the first event, `events` how many. `items`: events that put a word on the fabric (all of a send with a direction,
-    else 0). `address` is the byte address field of send and sendpicp (`absolute`); `delta` the bytes a sendoff skips. `select` and `point`
-    are the stated values (source number; byte address) or -1, applied at cycle `control`. `word` is the position in the row.
-    `bad` marks undecodable words; `ends` (tiles,) is the cycle of the return, `length` (tiles,) the words with the return, 0 without one.
+    `start` is the cycle of the first event, `events` how many. `items`: events that put a word on the fabric
+    (all of a send with a direction, else 0). `address` is the byte address field of send and sendpicp
+    (`absolute`); `delta` the bytes a sendoff skips. `select` and `point` are the stated values (source
+    number; byte address) or -1, applied at cycle `control`. `word` is the position in the row. `bad` marks
+    undecodable words; `ends` (tiles,) is the cycle of the return, `length` (tiles,) the words with the
+    return, 0 without one.
     """
 
     tile: Ints
@@ -475,7 +522,10 @@ def kinds(words: Words) -> npt.NDArray[np.uint8]:
 
 
 def decode(words: Words) -> Events:
-    """Instructions of the rows (tiles, width), up to the return of each or its end. Nothing is refused here: `kind` tells."""
+    """
+    Instructions of the rows (tiles, width), up to the return of each or its end. Nothing is refused here:
+    `kind` tells.
+    """
     tiles, width = words.shape
     kind = kinds(words)
     # The word after a sendpicp is data; only a walk along the row tells which is which.
@@ -494,17 +544,24 @@ def decode(words: Words) -> Events:
             break
         after = (here == K_SENDPICP) & ~after
     kind[inline] = K_INLINE
-    length = np.where((kind == K_RETURN) & live, np.arange(1, width + 1), 0).max(axis=1, initial=0).astype(np.int64)
+    length = (
+        np.where((kind == K_RETURN) & live, np.arange(1, width + 1), 0)
+        .max(axis=1, initial=0)
+        .astype(np.int64)
+    )
     tile, word = np.nonzero(live & ~inline)
     flat = words[tile, word].astype(np.int64)
     k = kind[tile, word].astype(np.int64)
     following = words[tile, np.minimum(word + 1, width - 1)].astype(np.int64)
     six = (flat >> 21) & 63
-    events = np.select(
-        [k == K_DELAY, k == K_DELAYPIC, k == K_DELAYXPIC, k == K_SENDOFF, (k == K_RETURN) | (k == K_BAD)],
-        [flat & 0x7FFFF, (flat >> 19) & 127, (flat >> 14) & 0xFFF, six | ((flat >> 8) & 0xFC0), -1],
-        six,
-    ) + 1
+    events = (
+        np.select(
+            [k == K_DELAY, k == K_DELAYPIC, k == K_DELAYXPIC, k == K_SENDOFF, (k == K_RETURN) | (k == K_BAD)],
+            [flat & 0x7FFFF, (flat >> 19) & 127, (flat >> 14) & 0xFFF, six | ((flat >> 8) & 0xFC0), -1],
+            six,
+        )
+        + 1
+    )
     total = np.cumsum(events)
     start = total - events
     opens = np.searchsorted(tile, np.arange(tiles))

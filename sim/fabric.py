@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exchange fabric of the machine model: decode rows, find out who hears what and when, refuse what is illegal, move the bytes.
+"""
+The exchange fabric of the machine model: decode rows, find out who hears what and when, refuse what is
+illegal, move the bytes.
 
-`deliver` works on the words of all tiles at once. Nothing tells it what was meant: it follows source selections, pointers and sends by
-the model of time in docs/spec/rows.md. `move` then copies; `require_written` and `mark_written` keep the record of defined words.
+`deliver` works on the words of all tiles at once. Nothing tells it what was meant: it follows source
+selections, pointers and sends by the model of time in docs/spec/rows.md. `move` then copies;
+`require_written` and `mark_written` keep the record of defined words.
 """
 
 from __future__ import annotations
@@ -35,11 +38,13 @@ ROW_ALIGNMENT = 8
 
 @dataclass(frozen=True, eq=False)
 class Delivery:
-    """What one phase moves. Pieces (arrays (pieces,)): `nwords` words from `src_address` of `src_tile`, read from cycle `sent` on, to
-    `dst_address` of `dst_tile`, written from cycle `landed` on; byte addresses. Pieces are sorted by (dst_tile, landed).
+    """
+    What one phase moves. Pieces (arrays (pieces,)): `nwords` words from `src_address` of `src_tile`, read
+    from cycle `sent` on, to `dst_address` of `dst_tile`, written from cycle `landed` on; byte addresses.
+    Pieces are sorted by (dst_tile, landed).
 
-    `end_cycle` (tiles,): cycle of the return of each row. `ordered`: some words are read and later overwritten, so all reads of the phase
-    come before its writes.
+    `end_cycle` (tiles,): cycle of the return of each row. `ordered`: some words are read and later
+    overwritten, so all reads of the phase come before its writes.
     """
 
     src_tile: Ints
@@ -85,7 +90,7 @@ class _Phase:
         self.name = name or None
 
     def refuse(
-        self, rule: str, message: str, *, tile: int, cycle: int | None = None, address: int | None = None
+        self, rule: str, message: str, *, tile: Any, cycle: Any = None, address: Any = None
     ) -> IllegalProgram:
         return IllegalProgram(
             message,
@@ -108,11 +113,17 @@ def _check_words(events: Events, words: npt.NDArray[np.uint32], address: int | N
         i = int(np.argmax(bad))
         word = int(words[events.tile[i], events.word[i]])
         raise phase.refuse(
-            "bad opcode", f"word {events.word[i]} of the row is {word:#010x}", tile=events.tile[i], cycle=events.start[i], address=place(i)
+            "bad opcode",
+            f"word {events.word[i]} of the row is {word:#010x}",
+            tile=events.tile[i],
+            cycle=events.start[i],
+            address=place(i),
         )
     if (events.length == 0).any():
         tile = int(np.argmin(events.length))
-        raise phase.refuse("missing return", f"the row of {words.shape[1]} words has none", tile=tile, address=address)
+        raise phase.refuse(
+            "missing return", f"the row of {words.shape[1]} words has none", tile=tile, address=address
+        )
     offset = 0 if address is None else address % ROW_ALIGNMENT // 4
     if address is not None and address % 4:
         raise phase.refuse("misaligned row", "rows start at multiples of 4", tile=0, address=address)
@@ -120,19 +131,31 @@ def _check_words(events: Events, words: npt.NDArray[np.uint32], address: int | N
     if bad.any():
         i = int(np.argmax(bad))
         raise phase.refuse(
-            "misaligned sendpicp", f"word {events.word[i]} of the row is not at a multiple of 8 bytes", tile=events.tile[i], cycle=events.start[i], address=place(i)
+            "misaligned sendpicp",
+            f"word {events.word[i]} of the row is not at a multiple of 8 bytes",
+            tile=events.tile[i],
+            cycle=events.start[i],
+            address=place(i),
         )
     bad = (events.select > 0x1FFF) | (events.point > 0xFFFFF)
     if bad.any():
         i = int(np.argmax(bad))
         raise phase.refuse(
-            "unknown selector", f"{NAMES[events.kind[i]]} uses a control form that the model does not know", tile=events.tile[i], cycle=events.control[i], address=place(i)
+            "unknown selector",
+            f"{NAMES[events.kind[i]]} uses a control form that the model does not know",
+            tile=events.tile[i],
+            cycle=events.control[i],
+            address=place(i),
         )
     bad = events.direction & PAIRED != 0
     if bad.any():
         i = int(np.argmax(bad))
         raise phase.refuse(
-            "paired mode", f"{NAMES[events.kind[i]]} sends 8-byte items, which the model does not do yet", tile=events.tile[i], cycle=events.start[i], address=place(i)
+            "paired mode",
+            f"{NAMES[events.kind[i]]} sends 8-byte items, which the model does not do yet",
+            tile=events.tile[i],
+            cycle=events.start[i],
+            address=place(i),
         )
 
 
@@ -170,7 +193,10 @@ def _streams(events: Events, phase: _Phase) -> _Pieces:
     if lost.any():
         j = int(np.argmax(lost))
         raise phase.refuse(
-            "send without a stream", f"{NAMES[events.kind[i[j]]]} continues a stream that was not started", tile=tile[j], cycle=start[j]
+            "send without a stream",
+            f"{NAMES[events.kind[i[j]]]} continues a stream that was not started",
+            tile=tile[j],
+            cycle=start[j],
         )
     # Address of the first item: that of the restart, plus what was sent and skipped since.
     delta = events.delta[i]
@@ -209,7 +235,10 @@ def _inside(pieces: _Pieces, what: str, machine: Machine, phase: _Phase) -> None
 
 
 def _listening(events: Events, machine: Machine, span: int, phase: _Phase) -> tuple[Ints, Ints, Ints, Ints]:
-    """Intervals in which a tile listens to a tile: receiver, source (logical), first and last + 1 landing cycle."""
+    """
+    Intervals in which a tile listens to a tile: receiver, source (logical), first and last + 1 landing
+    cycle.
+    """
     i = np.flatnonzero(events.select >= 0)
     tile, value = events.tile[i], events.select[i]
     effective = events.control[i] + np.asarray(machine.select_lead(tile), np.int64)
@@ -221,7 +250,10 @@ def _listening(events: Events, machine: Machine, span: int, phase: _Phase) -> tu
     if endless.any():
         j = int(np.argmax(endless))
         raise phase.refuse(
-            "never neutral", f"the row returns while it listens to source {value[j]:#x}", tile=tile[j], cycle=events.control[i[j]]
+            "never neutral",
+            f"the row returns while it listens to source {value[j]:#x}",
+            tile=tile[j],
+            cycle=events.control[i[j]],
         )
     tile, value, effective, until = tile[heard], value[heard], effective[heard], until[heard]
     source = np.asarray(machine.logical(value), np.int64)
@@ -233,9 +265,7 @@ def _listening(events: Events, machine: Machine, span: int, phase: _Phase) -> tu
     return tile, source, effective, until
 
 
-def _join_listening(
-    tile: Ints, source: Ints, first: Ints, until: Ints
-) -> tuple[Ints, Ints, Ints, Ints]:
+def _join_listening(tile: Ints, source: Ints, first: Ints, until: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Join intervals that a restated selection cut."""
     if not len(tile):
         return tile, source, first, until
@@ -249,8 +279,11 @@ def _join_listening(
 def deliver(
     words: npt.NDArray[np.uint32], machine: Machine, *, address: int | None = None, phase: str = ""
 ) -> Delivery:
-    """Who hears what, for the rows (tiles, width) of one phase. `address` is where the rows lie in SRAM (equal on all tiles): with it,
-    alignment is checked as placed and the elements that hold rows are protected. Raises IllegalProgram."""
+    """
+    Who hears what, for the rows (tiles, width) of one phase. `address` is where the rows lie in SRAM
+    (equal on all tiles): with it, alignment is checked as placed and the elements that hold rows are
+    protected. Raises IllegalProgram.
+    """
     here = _Phase(phase)
     words = np.ascontiguousarray(words, np.uint32)
     events = decode(words)
@@ -290,7 +323,12 @@ def deliver(
             cycle=cursor + int(travel[i]),
         )
     sent = left - source[owner] * reach
-    got = _Pieces(listener[owner], sent + travel[owner], right - left, streams.address[member] + 4 * (left - stream_key[member]))
+    got = _Pieces(
+        listener[owner],
+        sent + travel[owner],
+        right - left,
+        streams.address[member] + 4 * (left - stream_key[member]),
+    )
     got_source = source[owner]
 
     late = got.start + got.words > events.ends[got.tile]
@@ -317,19 +355,28 @@ def deliver(
     closing = np.append(opening[1:], True) if len(owner) else opening
     stop_key = np.where(closing, (key + got.words)[owner], stop_key)
     shift = cut_key - key[owner]
-    unset = (member < 0) | (events.tile[p][np.maximum(member, 0)] != got.tile[owner]) if len(p) else member < 0
+    unset = (
+        (member < 0) | (events.tile[p][np.maximum(member, 0)] != got.tile[owner]) if len(p) else member < 0
+    )
     if len(owner) and unset.any():
         i = int(np.argmax(unset))
         raise here.refuse(
-            "receive without a pointer", "a word lands before any pointer is set", tile=got.tile[owner[i]], cycle=got.start[owner[i]]
+            "receive without a pointer",
+            "a word lands before any pointer is set",
+            tile=got.tile[owner[i]],
+            cycle=got.start[owner[i]],
         )
-    pieces = _Pieces(got.tile[owner], got.start[owner] + shift, stop_key - cut_key, got.address[owner] + 4 * shift)
+    pieces = _Pieces(
+        got.tile[owner], got.start[owner] + shift, stop_key - cut_key, got.address[owner] + 4 * shift
+    )
     src_tile, sent = got_source[owner], sent[owner] + shift
     total = np.cumsum(pieces.words)
     before = total - pieces.words
     # Words written on the tile since the pointer was set: pieces never straddle a pointer.
     piece_key = pieces.tile * reach + pieces.start
-    at_pointer = np.append(before, total[-1] if len(total) else 0)[np.searchsorted(piece_key, point_key[member] if len(p) else key[:0], "left")]
+    at_pointer = np.append(before, total[-1] if len(total) else 0)[
+        np.searchsorted(piece_key, point_key[member] if len(p) else key[:0], "left")
+    ]
     dst_address = (events.point[p][member] if len(p) else member) + 4 * (before - at_pointer)
     writes = _Pieces(pieces.tile, pieces.start, pieces.words, dst_address)
     _inside(writes, "receive", machine, here)
@@ -376,12 +423,19 @@ def _check_memory(
         last = address + 4 * events.length - 1
         low = int(np.asarray(machine.element_index(address)))
         high = np.asarray(machine.element_index(last), np.int64)
-        for parts, element, what in ((reads, read_element, "send reads"), (stores, store_element, "receive writes")):
+        for parts, element, what in (
+            (reads, read_element, "send reads"),
+            (stores, store_element, "receive writes"),
+        ):
             bad = (element >= low) & (element <= high[parts.tile])
             if bad.any():
                 i = int(np.argmax(bad))
                 raise phase.refuse(
-                    "row element in use", f"a {what} the memory element that holds the row", tile=parts.tile[i], cycle=parts.start[i], address=parts.address[i]
+                    "row element in use",
+                    f"a {what} the memory element that holds the row",
+                    tile=parts.tile[i],
+                    cycle=parts.start[i],
+                    address=parts.address[i],
                 )
     # Reads and writes of one element at the same cycle.
     if len(reads.tile) and len(stores.tile):
@@ -399,9 +453,10 @@ def _check_memory(
             i = int(np.argmax(bad))
             j = order[lo[i]]
             cycle = max(int(reads.start[j]), int(stores.start[i]))
+            read = int(reads.address[j]) + 4 * (cycle - int(reads.start[j]))
             raise phase.refuse(
                 "element conflict",
-                f"a send reads {int(reads.address[j]) + 4 * (cycle - int(reads.start[j])):#x} while a receive writes the same memory element",
+                f"a send reads {read:#x} while a receive writes the same memory element",
                 tile=stores.tile[i],
                 cycle=cycle,
                 address=int(stores.address[i]) + 4 * (cycle - int(stores.start[i])),
@@ -418,7 +473,11 @@ def _check_memory(
             j = order[i + 1]
             late = max(int(writes.start[j]), int(writes.start[order[i]]))
             raise phase.refuse(
-                "two writers", "two receives of the phase write the same word", tile=writes.tile[j], cycle=late, address=writes.address[j]
+                "two writers",
+                "two receives of the phase write the same word",
+                tile=writes.tile[j],
+                cycle=late,
+                address=writes.address[j],
             )
     # A word that is both sent and received: the send has to come first.
     if not len(begin) or not len(sends.tile):
@@ -448,9 +507,11 @@ def _check_memory(
 
 
 def _by_length(delivery: Delivery) -> list[tuple[int, Ints, Ints]]:
-    """(words, source indices, destination indices) of groups of equal pieces, in flat words of all tiles.
+    """
+    (words, source indices, destination indices) of groups of equal pieces, in flat words of all tiles.
 
-    Lengths that occur often are copied as they are; the rest is cut to powers of two, so the number of groups stays small.
+    Lengths that occur often are copied as they are; the rest is cut to powers of two, so the number of groups
+    stays small.
     """
     cached = delivery.cache.get("groups")
     if cached is not None:
@@ -475,7 +536,9 @@ def _by_length(delivery: Delivery) -> list[tuple[int, Ints, Ints]]:
             parts.setdefault(bit, []).append((s[chosen] + done, d[chosen] + done))
         bit <<= 1
     for size, members in sorted(parts.items()):
-        groups.append((size, np.concatenate([m[0] for m in members]), np.concatenate([m[1] for m in members])))
+        groups.append(
+            (size, np.concatenate([m[0] for m in members]), np.concatenate([m[1] for m in members]))
+        )
     delivery.cache["groups"] = groups
     return groups
 
@@ -490,7 +553,10 @@ _BLOCK_WORDS = 1 << 21
 
 
 def move(delivery: Delivery, memory: npt.NDArray[np.uint8]) -> None:
-    """Copy the bytes of a phase. `memory` is uint8 (tiles, sram_bytes), contiguous, column 0 at the machine's sram_base."""
+    """
+    Copy the bytes of a phase. `memory` is uint8 (tiles, sram_bytes), contiguous, column 0 at the machine's
+    sram_base.
+    """
     flat = memory.reshape(-1).view(np.uint32)
     if not np.shares_memory(flat, memory):
         raise ValueError("memory must be one contiguous array")
@@ -510,8 +576,10 @@ def move(delivery: Delivery, memory: npt.NDArray[np.uint8]) -> None:
 def require_written(
     delivery: Delivery, valid: npt.NDArray[Any], full: int | bool = True, phase: str = ""
 ) -> None:
-    """Refuse a phase that sends words never written. `valid` has one entry per word, (tiles, sram_bytes // 4); a word is defined where
-    it equals `full`. Every word that any tile hears is checked."""
+    """
+    Refuse a phase that sends words never written. `valid` has one entry per word, (tiles, sram_bytes //
+    4); a word is defined where it equals `full`. Every word that any tile hears is checked.
+    """
     flat = valid.reshape(-1)
     for size, source, _ in _by_length(delivery):
         window = _windows(flat, size)

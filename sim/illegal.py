@@ -9,11 +9,12 @@ from tilewright.diagnostics import TileError
 
 
 class IllegalProgram(TileError):
-    """A program that the machine would not execute as meant.
+    """
+    A program that the machine would not execute as meant.
 
-    `rule` is a short fixed phrase (one for each refusal, listed in `docs/spec/rows.md` for the fabric), `tile` a logical tile, `phase` the
-    name or provenance of the step, `cycle` counts from the start of the phase, `address` is an absolute SRAM byte address. What
-    is not known stays None.
+    `rule` is a short fixed phrase (one for each refusal, listed in `docs/spec/rows.md` for the fabric),
+    `tile` a logical tile, `phase` the name or provenance of the step, `cycle` counts from the start of the
+    phase, `address` is an absolute SRAM byte address. What is not known stays None.
     """
 
     def __init__(

@@ -2,15 +2,17 @@
 """
 An independent judge of exchange rows: do these words deliver these messages, and nothing else?
 
-Shares no code with the scheduler, the encoder or the machine model's fabric. Where those reason about intervals, this
-walks every row word by word and then every cycle: for each tile it writes down which word leaves at each cycle, which
-source is heard at each cycle and where the landing word is stored, and compares the stored words with what the
-messages ask for. Simple rather than fast: a few seconds for the largest phase of a large model.
+Shares no code with the scheduler, the encoder or the machine model's fabric. Where those reason about
+intervals, this walks every row word by word and then every cycle: for each tile it writes down which word
+leaves at each cycle, which source is heard at each cycle and where the landing word is stored, and compares
+the stored words with what the messages ask for. Simple rather than fast: a few seconds for the largest phase
+of a large model.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,7 +151,10 @@ class _Wanted:
         self.words = messages.nbytes[order] // 4
 
     def of(self, tile: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Destination addresses, ascending, and source keys (tile * room + address) of all words for a tile."""
+        """
+        Destination addresses, ascending, and source keys (tile * room + address) of all words for a
+        tile.
+        """
         a, b = np.searchsorted(self.tile, [tile, tile + 1]).tolist()
         to = _ramps(self.to[a:b], self.words[a:b])
         source = _ramps(self.source[a:b], self.words[a:b])
@@ -173,10 +178,11 @@ def check(
     written: npt.NDArray[Any] | None = None,
 ) -> list[Finding]:
     """
-    What is wrong with rows (tiles, width) that should deliver `messages`, with buffers at `addresses`; [] if nothing is.
+    What is wrong with rows (tiles, width) that should deliver `messages`, with buffers at `addresses`; []
+    if nothing is.
 
-    `row_address`: where the rows lie, to protect their memory elements. `written` (tiles, sram_bytes // 4), true where
-    a word is defined before the phase: then sends of undefined words are found.
+    `row_address`: where the rows lie, to protect their memory elements. `written` (tiles, sram_bytes // 4),
+    true where a word is defined before the phase: then sends of undefined words are found.
     """
     found: list[Finding] = []
     low, high = machine.sram_base, machine.sram_base + machine.sram_bytes
@@ -223,7 +229,7 @@ def check(
         origin = np.full(len(cycles), -1, np.int64)
         left = cycles - np.asarray(machine.latency(source, np.full(len(source), tile)), np.int64)
         runs = np.flatnonzero(np.diff(source, prepend=-1, append=-1)).tolist()
-        for a, b in zip(runs[:-1], runs[1:], strict=True):
+        for a, b in pairwise(runs):
             line = leaving[int(source[a])]
             inside = (left[a:b] >= 0) & (left[a:b] < len(line))
             origin[a:b][inside] = line[left[a:b][inside]]
@@ -231,7 +237,9 @@ def check(
         if len(silent):
             i = int(silent[0])
             found.append(
-                Finding("silence", tile, int(cycles[i]), -1, f"tile {source[i]} sends nothing that lands then")
+                Finding(
+                    "silence", tile, int(cycles[i]), -1, f"tile {source[i]} sends nothing that lands then"
+                )
             )
             continue
         if len(cycles) and cycles[-1] >= row.end:
@@ -261,7 +269,9 @@ def check(
             bad = np.flatnonzero(written[tile, (line[sent] - low) // 4] == 0)
             if len(bad):
                 i = int(sent[bad[0]])
-                found.append(Finding("undefined", tile, i, int(line[i]), "a word is sent that was never written"))
+                found.append(
+                    Finding("undefined", tile, i, int(line[i]), "a word is sent that was never written")
+                )
 
         # Memory elements: reads against writes of the same cycle, and against the row itself.
         reading = np.full(busiest + 1, -1, np.int64)
@@ -271,7 +281,9 @@ def check(
         if len(clash):
             i = int(clash[0])
             found.append(
-                Finding("element", tile, int(cycles[i]), int(stored[i]), "send and receive in one memory element")
+                Finding(
+                    "element", tile, int(cycles[i]), int(stored[i]), "send and receive in one memory element"
+                )
             )
         if row_address is not None:
             last = row_address + 4 * row.length - 1
@@ -280,7 +292,9 @@ def check(
                 where = np.flatnonzero(reading == element)
                 if len(where):
                     i = int(where[0])
-                    found.append(Finding("row element", tile, i, int(line[i]), "send from the element of the row"))
+                    found.append(
+                        Finding("row element", tile, i, int(line[i]), "send from the element of the row")
+                    )
                 where = np.flatnonzero(writing == element)
                 if len(where):
                     i = int(where[0])
@@ -294,7 +308,9 @@ def check(
             last_sent = {int(line[c]): int(c) for c in sent.tolist()}
             for address, cycle in zip(stored.tolist(), cycles.tolist(), strict=True):
                 if last_sent.get(address, -1) >= cycle:
-                    found.append(Finding("forwarding", tile, cycle, address, "a received word is sent in the phase"))
+                    found.append(
+                        Finding("forwarding", tile, cycle, address, "a received word is sent in the phase")
+                    )
                     break
 
         # The stored words are those that were asked for.
@@ -303,7 +319,9 @@ def check(
         twice = np.flatnonzero(got[1:] == got[:-1])
         if len(twice):
             i = int(order[twice[0] + 1])
-            found.append(Finding("two writers", tile, int(cycles[i]), int(stored[i]), "a word is received twice"))
+            found.append(
+                Finding("two writers", tile, int(cycles[i]), int(stored[i]), "a word is received twice")
+            )
             continue
         want, want_source = wanted.of(tile)
         if len(got) == len(want) and (got == want).all() and (got_source == want_source).all():
@@ -342,4 +360,7 @@ def require(
     found = check(words, messages, addresses, machine, row_address=row_address, written=written)
     if found:
         name = f" of phase {phase}" if phase else ""
-        raise ExchangeError(f"the exchange rows{name} do not do what they should: {found[0]}", notes=[str(f) for f in found[1:]])
+        raise ExchangeError(
+            f"the exchange rows{name} do not do what they should: {found[0]}",
+            notes=[str(f) for f in found[1:]],
+        )

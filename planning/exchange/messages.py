@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an exchange phase has to deliver, and its normal form: as few sends as possible, each to a set of tiles."""
+"""
+What an exchange phase has to deliver, and its normal form: as few sends as possible, each to a set of
+tiles.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,11 @@ class ExchangeError(TileError):
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """Spans of bytes from buffers of source tiles to buffers of destination tiles; all arrays int64 (messages,).
+    """
+    Spans of bytes from buffers of source tiles to buffers of destination tiles; all arrays int64 (messages,).
 
-    Offsets and sizes are in bytes and multiples of 4. Messages of equal source tile, buffer, offset and size are one multicast. Buffers
-    are numbers; their addresses, equal on all tiles, come later.
+    Offsets and sizes are in bytes and multiples of 4. Messages of equal source tile, buffer, offset and size
+    are one multicast. Buffers are numbers; their addresses, equal on all tiles, come later.
     """
 
     src_tile: Ints
@@ -50,34 +54,45 @@ class Messages:
         """All messages of several sets in one phase."""
         empty = np.empty(0, np.int64)
         return Messages(
-            *(np.concatenate([empty, *(getattr(part, field.name) for part in parts)]) for field in fields(Messages))
+            *(
+                np.concatenate([empty, *(getattr(part, field.name) for part in parts)])
+                for field in fields(Messages)
+            )
         )
 
     def validate(self, tiles: int) -> None:
-        """Raise ExchangeError for the first message that is not whole words or names a tile the machine has not."""
+        """
+        Raise ExchangeError for the first message that is not whole words or names a tile the machine has
+        not.
+        """
         bad = (self.src_offset | self.dst_offset | self.nbytes) & 3 != 0
         bad |= (self.src_offset < 0) | (self.dst_offset < 0) | (self.nbytes < 0)
         if bad.any():
             i = int(np.argmax(bad))
             raise ExchangeError(
-                f"message {i} is not whole words: {self.nbytes[i]} bytes from offset {self.src_offset[i]} on tile "
-                f"{self.src_tile[i]} to offset {self.dst_offset[i]} on tile {self.dst_tile[i]}",
-                hint="the exchange moves 4-byte words at 4-byte addresses; rearrange finer pieces locally first",
+                f"message {i} is not whole words: {self.nbytes[i]} bytes from offset {self.src_offset[i]} "
+                f"on tile {self.src_tile[i]} to offset {self.dst_offset[i]} on tile {self.dst_tile[i]}",
+                hint="the exchange moves 4-byte words at 4-byte addresses; rearrange finer pieces locally",
             )
+        bad = (self.src_buffer < 0) | (self.dst_buffer < 0)
+        if bad.any():
+            raise ExchangeError(f"message {int(np.argmax(bad))} names a negative buffer")
         bad = (self.src_tile < 0) | (self.src_tile >= tiles) | (self.dst_tile < 0) | (self.dst_tile >= tiles)
         if bad.any():
             i = int(np.argmax(bad))
             raise ExchangeError(
-                f"message {i} goes from tile {self.src_tile[i]} to tile {self.dst_tile[i]}; the machine has {tiles}"
+                f"message {i} goes from tile {self.src_tile[i]} to tile {self.dst_tile[i]}; "
+                f"the machine has {tiles}"
             )
 
 
 @dataclass(frozen=True, eq=False)
 class Sends:
-    """Multicasts: arrays over sends, and in CSR form (`first`, `count`) over their destinations (dst_*).
+    """
+    Multicasts: arrays over sends, and in CSR form (`first`, `count`) over their destinations (dst_*).
 
-    `cls` numbers the receiver set: the tile itself for a single receiver, from `tiles` on for larger sets. Destinations of a send are in
-    ascending tile order, each tile once.
+    `cls` numbers the receiver set: the tile itself for a single receiver, from `tiles` on for larger sets.
+    Destinations of a send are in ascending tile order, each tile once.
     """
 
     tile: Ints
@@ -108,8 +123,10 @@ def _members(first: Ints, count: Ints) -> Ints:
 
 
 def gather_sends(messages: Messages, tiles: int, max_words: int) -> Sends:
-    """Group messages to multicasts, merge those that continue each other at the source and at every destination, and cut
-    what is longer than `max_words`."""
+    """
+    Group messages to multicasts, merge those that continue each other at the source and at every
+    destination, and cut what is longer than `max_words`.
+    """
     messages.validate(tiles)
     keep = np.flatnonzero(messages.nbytes)
     src_tile, src_buffer, src_offset, dst_tile, dst_buffer, dst_offset, nbytes = (
@@ -126,7 +143,8 @@ def gather_sends(messages: Messages, tiles: int, max_words: int) -> Sends:
             out |= key[1:] != key[:-1]
         return out
 
-    # The same words wanted twice on one tile need two sends: a receiver writes a word once. `copy` counts the copies.
+    # The same words wanted twice on one tile need two sends: a receiver writes a word once. `copy` counts the
+    # copies.
     source = (nbytes, src_offset, src_buffer, src_tile)
     order = np.lexsort((dst_offset, dst_buffer, dst_tile, *source))
     runs = _starts(changes(*(key[order] for key in (dst_tile, *source))))

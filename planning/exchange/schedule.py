@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When each word leaves and lands: a list schedule of one exchange phase.
+"""
+When each word leaves and lands: a list schedule of one exchange phase.
 
-A word that tile s sends at cycle t lands on tile r at cycle t + latency(s, r), a function of the two positions alone. A tile sends one
-word a cycle and receives one word a cycle, from one source at a time; both at once is allowed. Receives may abut, so a phase can come close
-to its bound, the largest number of words that one tile sends or receives.
+A word that tile s sends at cycle t lands on tile r at cycle t + latency(s, r), a function of the two
+positions alone. A tile sends one word a cycle and receives one word a cycle, from one source at a time; both
+at once is allowed. Receives may abut, so a phase can come close to its bound, the largest number of words
+that one tile sends or receives.
 
-The control events of a tile (source selections, pointers) take slots of the same instruction stream as its sends, but never
-force a later start: two controls at one cycle share a `sendpicp`, a control inside a send cuts it, and a control at the first word of a
-send is a `sendpicp` that states both. What they cost is row words, which `backends/rows.py` counts.
+The control events of a tile (source selections, pointers) take slots of the same instruction stream as its
+sends, but never force a later start: two controls at one cycle share a `sendpicp`, a control inside a send
+cuts it, and a control at the first word of a send is a `sendpicp` that states both. What they cost is row
+words, which `backends/rows.py` counts.
 
-The method is list scheduling seen from the receivers. Messages with the same set of receivers form a queue. The queue whose first receiver
-is free earliest commits one message: the first whose words can land within a few idle cycles, else, among the next few, a compromise
-between a short wait and a sender that has much left to send. Times only go forward: a tile's free time is one number.
+The method is list scheduling seen from the receivers. Messages with the same set of receivers form a queue.
+The queue whose first receiver is free earliest commits one message: the first whose words can land within a
+few idle cycles, else, among the next few, a compromise between a short wait and a sender that has much left
+to send. Times only go forward: a tile's free time is one number.
 
-Accepting a few idle cycles keeps the order of a queue, and the order is what makes receivers fit together: each starts with the sender after
-itself, so that an all-to-all is a rotation, in which all senders stay busy. Sources ordered by fabric column and lane differ in latency by
-a constant inside a column; a change of column costs a multicast the spread of the latency differences. Operands (destination buffers) come one after another when sets of receivers overlap: rows
-and columns of a grid mixed would wait for each other.
+Accepting a few idle cycles keeps the order of a queue, and the order is what makes receivers fit together:
+each starts with the sender after itself, so that an all-to-all is a rotation, in which all senders stay busy.
+Sources ordered by fabric column and lane differ in latency by a constant inside a column; a change of column
+costs a multicast the spread of the latency differences. Operands (destination buffers) come one after another
+when sets of receivers overlap: rows and columns of a grid mixed would wait for each other.
 
-No single order is best for every pattern, so a few variants are tried, in a fixed order and a number that depends on
-the number of messages only, until one is close to the bound.
+No single order is best for every pattern, so a few variants are tried, in a fixed order and a number that
+depends on the number of messages only, until one is close to the bound.
 """
 
 from __future__ import annotations
@@ -27,6 +32,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,9 +42,6 @@ from tilewright.planning.exchange.messages import ExchangeError, Ints, Messages,
 if TYPE_CHECKING:
     from tilewright.backends.rows import Template
     from tilewright.machine import Machine
-
-ITEM_BYTES = 4
-"""Bytes of one item. The paired mode (8-byte items over both buses of a tile pair) would be a second value per message."""
 
 WIDE = 8
 """Mean number of receivers from which multicasts are evaluated with arrays."""
@@ -58,11 +61,12 @@ URGENCY = 8
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to run the list schedule.
+    """
+    One way to run the list schedule.
 
-    `tolerance`: idle cycles of a receiver that are accepted to keep the order. `candidates`: messages of a queue that are looked at. `order`
-    of the sources in a queue: "logical" or "position" rotation. `descending`: later operands first. `patience`: how often a queue that
-    has to wait lets others go first.
+    `tolerance`: idle cycles of a receiver that are accepted to keep the order. `candidates`: messages of a
+    queue that are looked at. `order` of the sources in a queue: "logical" or "position" rotation.
+    `descending`: later operands first. `patience`: how often a queue that has to wait lets others go first.
     """
 
     tolerance: int = 8
@@ -108,10 +112,12 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """One exchange phase, timed but without addresses. Cycles count from the start of the phase.
+    """
+    One exchange phase, timed but without addresses. Cycles count from the start of the phase.
 
-    Sends are sorted by (tile, start), receives by (tile, start); `recv_send` is the send that a receive listens to. Offsets are bytes
-    inside buffers. `lead` and `source` are machine facts per tile: lead of a source selection, number that selects the tile.
+    Sends are sorted by (tile, start), receives by (tile, start); `recv_send` is the send that a receive
+    listens to. Offsets are bytes inside buffers. `lead` and `source` are machine facts per tile: lead of a
+    source selection, number that selects the tile.
     """
 
     tiles: int
@@ -176,8 +182,11 @@ class Schedule:
         )
 
     def conflicts(self) -> Ints:
-        """Buffers that must not share a memory element: int64 (pairs, 2) of (sent, received) buffers that some tile reads and writes
-        at the same cycle, in ascending order. What an allocator has to keep apart."""
+        """
+        Buffers that must not share a memory element: int64 (pairs, 2) of (sent, received) buffers that
+        some tile reads and writes at the same cycle, in ascending order. What an allocator has to keep
+        apart.
+        """
         if not len(self.send_tile) or not len(self.recv_tile):
             return np.empty((0, 2), np.int64)
         span = self.horizon + 1
@@ -194,7 +203,10 @@ class Schedule:
 
 
 def schedule(messages: Messages, machine: Machine) -> Schedule:
-    """Schedule one phase. Raises ExchangeError for messages that are not whole words or name tiles that do not exist."""
+    """
+    Schedule one phase. Raises ExchangeError for messages that are not whole words or name tiles that do
+    not exist.
+    """
     tiles = machine.tiles
     sends = gather_sends(messages, tiles, machine.message_max_words)
     every = np.arange(tiles, dtype=np.int64)
@@ -242,11 +254,13 @@ def _best(sends: Sends, machine: Machine, lead: Ints, source: Ints) -> tuple[Sen
     received = np.bincount(sends.dst_tile, sends.words[owner], tiles).max()
     sent_alone = np.bincount(sends.tile, sends.words * sends.count, tiles).max()
     bound = int(max(received, sent))
-    first_landing = int(np.maximum(lead[sends.dst_tile], machine.latency(sends.tile[owner], sends.dst_tile)).min())
+    first_landing = int(
+        np.maximum(lead[sends.dst_tile], machine.latency(sends.tile[owner], sends.dst_tile)).min()
+    )
     goal = int(CLOSE * bound) + first_landing
 
-    # A few multicasts among many single messages bind receivers to each other for little: send them one by one, where
-    # the senders have the time.
+    # A few multicasts among many single messages bind receivers to each other for little: send them one by
+    # one, where the senders have the time.
     narrow = int(sends.count.max()) == 1
     plans = [(sends, SINGLE_VARIANTS if narrow else MULTICAST_VARIANTS)]
     if not narrow and len(owner) < FEW * len(sends) and sent_alone <= 1.2 * bound:
@@ -305,7 +319,7 @@ def _queues(order: Ints, cls: Ints) -> tuple[list[int], list[list[int]]]:
     classes, first = np.unique(cls[order], return_index=True)
     bounds = np.append(first, len(order)).tolist()
     flat = order.tolist()
-    return classes.tolist(), [flat[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return classes.tolist(), [flat[a:b] for a, b in pairwise(bounds)]
 
 
 def _single(sends: Sends, latency: Ints, lead: Ints, position: Ints, tiles: int, variant: Variant) -> Ints:
@@ -359,9 +373,7 @@ def _single(sends: Sends, latency: Ints, lead: Ints, position: Ints, tiles: int,
     return np.asarray(start, np.int64)
 
 
-def _multicast(
-    sends: Sends, latency: Ints, lead: Ints, position: Ints, tiles: int, variant: Variant
-) -> Ints:
+def _multicast(sends: Sends, latency: Ints, lead: Ints, position: Ints, tiles: int, variant: Variant) -> Ints:
     """Start cycles when messages have several receivers."""
     size = len(sends)
     group = np.minimum.reduceat(sends.dst_buffer, sends.first)
@@ -386,7 +398,7 @@ def _multicast(
     start = [0] * size
     sender_free = [0] * tiles
     bounds = np.append(sends.first, len(sends.dst_tile)).tolist()
-    spans = list(zip(bounds[:-1], bounds[1:], strict=True))
+    spans = list(pairwise(bounds))
     wide = len(sends.dst_tile) >= WIDE * size
     free_array = lead.copy()
     free = lead.tolist()

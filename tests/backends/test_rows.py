@@ -13,7 +13,9 @@ from tilewright.backends import rows as r
 from tilewright.machine import load
 from tilewright.planning.exchange import ExchangeError, Messages, schedule
 
-_SPEC = spec_from_file_location("exchange_messages", Path(__file__).parents[1] / "cases" / "exchange_messages.py")
+_SPEC = spec_from_file_location(
+    "exchange_messages", Path(__file__).parents[1] / "cases" / "exchange_messages.py"
+)
 assert _SPEC is not None and _SPEC.loader is not None
 cases = module_from_spec(_SPEC)
 _SPEC.loader.exec_module(cases)
@@ -93,7 +95,13 @@ def test_an_inline_word_is_data_whatever_it_looks_like():
 
 
 def test_selector_bits_stay_visible():
-    made = decoded(r.DELAYPIC | 1 << 18 | 5, r.DELAYXPIC | 1 << 13 | 5, r.SENDPIC | 3 << 18, r.SENDPIC | 1 << 18, r.RETURN)
+    made = decoded(
+        r.DELAYPIC | 1 << 18 | 5,
+        r.DELAYXPIC | 1 << 13 | 5,
+        r.SENDPIC | 3 << 18,
+        r.SENDPIC | 1 << 18,
+        r.RETURN,
+    )
     assert (made.point[[0, 2]] > 0xFFFFF).all()
     assert (made.select[[1, 3]] > 0x1FFF).all()
 

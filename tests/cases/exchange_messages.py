@@ -16,7 +16,10 @@ def messages(*spans: tuple[int, int, int, int, int, int, int]) -> Messages:
 
 
 def addresses(machine: Machine) -> list[int]:
-    """Four buffers of 32 KiB at most: 0 and 1 to send from, 2 and 3 to receive into, apart from each other and from rows at the base."""
+    """
+    Four buffers of 32 KiB at most: 0 and 1 to send from, 2 and 3 to receive into, apart from each other
+    and from rows at the base.
+    """
     interleaved = machine.region("interleaved").start
     return [
         machine.sram_base + 0x8000,

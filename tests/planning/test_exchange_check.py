@@ -14,7 +14,9 @@ from tilewright.machine import load
 from tilewright.planning.exchange import ExchangeError, Messages, schedule
 from tilewright.planning.exchange.check import check, require
 
-_SPEC = spec_from_file_location("exchange_messages", Path(__file__).parents[1] / "cases" / "exchange_messages.py")
+_SPEC = spec_from_file_location(
+    "exchange_messages", Path(__file__).parents[1] / "cases" / "exchange_messages.py"
+)
 assert _SPEC is not None and _SPEC.loader is not None
 cases = module_from_spec(_SPEC)
 _SPEC.loader.exec_module(cases)
@@ -46,8 +48,8 @@ def test_random_schedules_have_no_findings(seed):
 
 
 def test_a_flipped_bit_is_found_nearly_always():
-    # Some flips are harmless (the last delay, one of two directions); tests/sim/test_fabric.py holds that the model
-    # agrees about which.
+    # Some flips are harmless (the last delay, one of two directions); tests/sim/test_fabric.py holds that the
+    # model agrees about which.
     words = encoded()
     lengths = schedule(WANTED, MACHINE).row_words
     random = np.random.default_rng(0)
@@ -104,4 +106,10 @@ def test_two_writers_and_forwarding():
 
 def test_require_raises_with_every_finding():
     with pytest.raises(ExchangeError, match="phase up do not do what they should: missing"):
-        require(encoded(), Messages.concatenate([WANTED, cases.messages((0, 0, 0, 3, 2, 0, 4))]), PLACE, MACHINE, phase="up")
+        require(
+            encoded(),
+            Messages.concatenate([WANTED, cases.messages((0, 0, 0, 3, 2, 0, 4))]),
+            PLACE,
+            MACHINE,
+            phase="up",
+        )

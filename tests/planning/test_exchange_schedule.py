@@ -14,7 +14,9 @@ from tilewright.machine import Machine, load
 from tilewright.planning.exchange import ExchangeError, Messages, Schedule, schedule
 from tilewright.planning.exchange.messages import gather_sends
 
-_SPEC = spec_from_file_location("exchange_messages", Path(__file__).parents[1] / "cases" / "exchange_messages.py")
+_SPEC = spec_from_file_location(
+    "exchange_messages", Path(__file__).parents[1] / "cases" / "exchange_messages.py"
+)
 assert _SPEC is not None and _SPEC.loader is not None
 cases = module_from_spec(_SPEC)
 _SPEC.loader.exec_module(cases)
@@ -51,7 +53,9 @@ def assert_legal(made: Schedule, machine: Machine) -> None:
 
 
 def test_messages_that_continue_each_other_at_both_ends_become_one():
-    made = gather_sends(messages((0, 0, 0, 1, 1, 8, 16), (0, 0, 16, 1, 1, 24, 8), (0, 0, 24, 1, 1, 36, 4)), 4, 4148)
+    made = gather_sends(
+        messages((0, 0, 0, 1, 1, 8, 16), (0, 0, 16, 1, 1, 24, 8), (0, 0, 24, 1, 1, 36, 4)), 4, 4148
+    )
     assert made.words.tolist() == [6, 1]
     assert made.offset.tolist() == [0, 24]
     assert made.dst_offset.tolist() == [8, 36]
@@ -60,7 +64,8 @@ def test_messages_that_continue_each_other_at_both_ends_become_one():
 def test_equal_sources_become_a_multicast_and_multicasts_merge_when_every_receiver_agrees():
     made = gather_sends(
         messages(
-            (0, 0, 0, 1, 1, 0, 16), (0, 0, 0, 2, 1, 64, 16), (0, 0, 16, 1, 1, 16, 16), (0, 0, 16, 2, 1, 80, 16),
+            (0, 0, 0, 1, 1, 0, 16), (0, 0, 0, 2, 1, 64, 16),
+            (0, 0, 16, 1, 1, 16, 16), (0, 0, 16, 2, 1, 80, 16),
             (0, 0, 32, 1, 1, 32, 16), (0, 0, 32, 2, 1, 0, 16),
         ),
         4, 4148,
@@ -80,7 +85,11 @@ def test_one_word_to_two_places_on_a_tile_is_sent_twice():
     wanted = messages((0, 0, 0, 1, 1, 0, 8), (0, 0, 0, 1, 1, 8, 8), (0, 0, 0, 2, 1, 0, 8))
     made = gather_sends(wanted, 4, 4148)
     assert sorted(made.count.tolist()) == [1, 2]
-    assert sorted(zip(made.dst_tile.tolist(), made.dst_offset.tolist(), strict=True)) == [(1, 0), (1, 8), (2, 0)]
+    assert sorted(zip(made.dst_tile.tolist(), made.dst_offset.tolist(), strict=True)) == [
+        (1, 0),
+        (1, 8),
+        (2, 0),
+    ]
 
 
 def test_long_messages_are_cut_evenly():
@@ -154,7 +163,10 @@ def test_conflicts_name_the_buffers_that_are_sent_and_received_at_once():
 
 
 def grid(rows: int, columns: int, sources: int, row_words: int, column_words: int) -> Messages:
-    """Both operands of a product on a grid of tiles: row blocks to rows of tiles, column blocks to columns."""
+    """
+    Both operands of a product on a grid of tiles: row blocks to rows of tiles, column blocks to
+    columns.
+    """
     m, k, n = np.meshgrid(np.arange(rows), np.arange(sources), np.arange(columns), indexing="ij")
     tile = m * columns + n
     size = 4 * row_words
@@ -168,7 +180,9 @@ def reduce_scatter(groups: int, members: int, words: int) -> Messages:
     g, s, d = np.meshgrid(np.arange(groups), np.arange(members), np.arange(members), indexing="ij")
     keep = s != d
     size = 4 * (words + 1)
-    return spread((g * members + s)[keep], 0, (d * size)[keep], (g * members + d)[keep], 1, (s * size)[keep], 4 * words)
+    return spread(
+        (g * members + s)[keep], 0, (d * size)[keep], (g * members + d)[keep], 1, (s * size)[keep], 4 * words
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,9 @@ from tilewright.planning.exchange.check import check
 from tilewright.sim.fabric import Delivery, deliver, mark_written, move, require_written
 from tilewright.sim.illegal import IllegalProgram
 
-_SPEC = spec_from_file_location("exchange_messages", Path(__file__).parents[1] / "cases" / "exchange_messages.py")
+_SPEC = spec_from_file_location(
+    "exchange_messages", Path(__file__).parents[1] / "cases" / "exchange_messages.py"
+)
 assert _SPEC is not None and _SPEC.loader is not None
 cases = module_from_spec(_SPEC)
 _SPEC.loader.exec_module(cases)
@@ -124,14 +126,22 @@ def test_a_pointer_moves_while_words_land():
 
 
 def test_continued_streams():
-    first = [delay(START), send(2, PLACE[0]), sendoff(3), sendoff(1, delta=8), r.SENDPIC | 3 << 21 | r.PIC_POINTER | PLACE[3] >> 2]
+    first = [
+        delay(START),
+        send(2, PLACE[0]),
+        sendoff(3),
+        sendoff(1, delta=8),
+        r.SENDPIC | 3 << 21 | r.PIC_POINTER | PLACE[3] >> 2,
+    ]
     made = deliver(rows(first, listener(LAND, 10)), MACHINE)
     assert made.nwords.tolist() == [5, 5]
     assert made.src_address.tolist() == [PLACE[0], PLACE[0] + 20 + 8]
 
 
 def test_a_directionless_send_puts_nothing_on_the_fabric():
-    made = deliver(rows([delay(START), send(10, 0, control=0), *sendpicp(3, 0, NEUTRAL, 0, control=0)][:2]), MACHINE)
+    made = deliver(
+        rows([delay(START), send(10, 0, control=0), *sendpicp(3, 0, NEUTRAL, 0, control=0)][:2]), MACHINE
+    )
     assert made.nwords.tolist() == [] and made.sent_items.sum() == 0
 
 
@@ -209,7 +219,10 @@ def test_refuses_a_row_without_return():
 
 
 def test_refuses_a_return_that_is_data():
-    error = refusal(rows([], [r.SENDPICP, r.RETURN], end=False) | np.array([[r.RETURN, 0], [0, 0], [r.RETURN, 0], [r.RETURN, 0]], np.uint32))
+    error = refusal(
+        rows([], [r.SENDPICP, r.RETURN], end=False)
+        | np.array([[r.RETURN, 0], [0, 0], [r.RETURN, 0], [r.RETURN, 0]], np.uint32)
+    )
     assert (error.rule, error.tile) == ("missing return", 1)
 
 
@@ -286,7 +299,10 @@ def test_refuses_a_receive_without_a_pointer():
 def test_refuses_a_pointer_of_another_tile_as_its_own():
     other = [pointer(1, PLACE[2])]
     row = [delay(1), *listener(LAND, 10)[1:]]
-    assert refusal(rows([pointer(1, PLACE[2]), delay(START - 1), send(10, PLACE[0])], row, other)).rule == "receive without a pointer"
+    assert (
+        refusal(rows([pointer(1, PLACE[2]), delay(START - 1), send(10, PLACE[0])], row, other)).rule
+        == "receive without a pointer"
+    )
 
 
 def test_refuses_addresses_outside_of_sram():
@@ -315,7 +331,12 @@ def both_ways(read: int, write: int, begin: int) -> np.ndarray:
 def test_refuses_to_read_and_write_an_element_at_once():
     write = PLACE[2]
     error = refusal(both_ways(write + 0x100, write, LAND + 9))
-    assert (error.rule, error.tile, error.cycle, error.address) == ("element conflict", 1, LAND + 9, write + 36)
+    assert (error.rule, error.tile, error.cycle, error.address) == (
+        "element conflict",
+        1,
+        LAND + 9,
+        write + 36,
+    )
     deliver(both_ways(write + 0x100, write, LAND + 10), MACHINE)  # one cycle later
     deliver(both_ways(PLACE[3], write, LAND + 5), MACHINE)  # another element
 
@@ -337,12 +358,22 @@ def test_refuses_two_writers_of_a_word():
 
 def test_refuses_to_forward_in_one_phase():
     error = refusal(both_ways(PLACE[2] + 16, PLACE[2], LAND + 40))
-    assert (error.rule, error.tile, error.cycle, error.address) == ("send after receive", 1, LAND + 40, PLACE[2] + 16)
+    assert (error.rule, error.tile, error.cycle, error.address) == (
+        "send after receive",
+        1,
+        LAND + 40,
+        PLACE[2] + 16,
+    )
 
 
 def test_a_word_may_be_sent_before_it_is_overwritten():
     begin = LAND - LEAD - 20
-    row = [delay(begin - 1), pointer(1, PLACE[2]), send(10, PLACE[2] + 16), *listener(LAND - begin - 11, 10)[1:]]
+    row = [
+        delay(begin - 1),
+        pointer(1, PLACE[2]),
+        send(10, PLACE[2] + 16),
+        *listener(LAND - begin - 11, 10)[1:],
+    ]
     row[3] = select(LAND - LEAD - begin - 9, number(0))
     words = rows(GOOD[0], row, [pointer(1, PLACE[2]), delay(1)])
     lead = int(MACHINE.select_lead(2))
@@ -372,7 +403,12 @@ def test_sends_of_unwritten_words_are_refused():
     with pytest.raises(IllegalProgram) as caught:
         require_written(delivery, written, phase="up")
     error = caught.value
-    assert (error.rule, error.tile, error.cycle, error.phase) == ("read of unwritten memory", 0, START + 7, "up")
+    assert (error.rule, error.tile, error.cycle, error.phase) == (
+        "read of unwritten memory",
+        0,
+        START + 7,
+        "up",
+    )
     assert error.address == PLACE[0] + 28
     written[0, word : word + 10] = True
     require_written(delivery, written)
@@ -415,8 +451,8 @@ def test_a_large_phase_moves_in_a_moment():
     zero = np.zeros(pieces, np.int64)
     none = np.zeros(machine.tiles, np.int64)
     delivery = Delivery(
-        (tile * 7 + 1) % machine.tiles, at + machine.sram_base, tile, at + machine.sram_base + 0x40000, zero + 64, zero, zero,
-        none, none, False, machine.sram_base, machine.sram_bytes,
+        (tile * 7 + 1) % machine.tiles, at + machine.sram_base, tile, at + machine.sram_base + 0x40000,
+        zero + 64, zero, zero, none, none, False, machine.sram_base, machine.sram_bytes,
     )  # fmt: skip
     memory = np.zeros((machine.tiles, machine.sram_bytes), np.uint8)
     move(delivery, memory)
