@@ -294,9 +294,17 @@ def _sigmoid(x: Array) -> Array:
 
 def _gelu(op: tile_tensor.GeluOp, x: Array) -> Array:
     if op.approximate.data == tile_tensor.Approximation.TANH:
-        wide = x.astype(np.float64)
-        return 0.5 * wide * (1.0 + np.tanh(np.sqrt(2.0 / np.pi) * (wide + 0.044715 * wide**3)))
+        return _gelu_tanh(x.astype(np.float64))
     return numerics.pointwise("gelu_erf", x, dtype="f32")
+
+
+def _bias_gelu(op: tile_tensor.BiasGeluOp, x: Array, bias: Array) -> Array:
+    return _gelu_tanh(x.astype(np.float64) + bias.astype(np.float64))
+
+
+def _gelu_tanh(wide: Array) -> Array:
+    """gelu in its tanh form, f64."""
+    return 0.5 * wide * (1.0 + np.tanh(np.sqrt(2.0 / np.pi) * (wide + 0.044715 * wide**3)))
 
 
 def _divide(op: tile_tensor.DivOp, a: Array, b: Array) -> Array:
@@ -404,6 +412,7 @@ _SEMANTICS: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.ErfOp: lambda op, x: _erf(x),
     tile_tensor.ExpOp: lambda op, x: np.exp(x),
     tile_tensor.GeluOp: _gelu,
+    tile_tensor.BiasGeluOp: _bias_gelu,
     tile_tensor.LayerNormOp: _layer_norm,
     tile_tensor.LogOp: lambda op, x: np.log(x),
     tile_tensor.MatmulOp: _matmul,

@@ -284,6 +284,25 @@ class GeluOp(FloatUnaryOperation):
 
 
 @irdl_op_definition
+class BiasGeluOp(BinaryOperation):
+    """
+    gelu (tanh form) of `lhs + rhs`, rounded once; `rhs` is a vector along the last axis. What `tile-fuse-epilogues` makes of a sum
+    and its gelu.
+    """
+
+    name = "tile_tensor.bias_gelu"
+
+    def verify_elements(self) -> None:
+        TensorOperation.verify_elements(self)
+
+    def infer_shape(self) -> Shape:
+        full, bias = shape_of(self.lhs), shape_of(self.rhs)
+        if not full or bias != full[-1:]:
+            raise ShapeError(f"bias has shape {shapes.show(bias)}, expected {shapes.show(full[-1:])}")
+        return full
+
+
+@irdl_op_definition
 class CastOp(TensorOperation):
     """
     `x * 2^-scale` in another element type, rounded once, to nearest even.

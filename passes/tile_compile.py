@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
+from tilewright.passes.tile_fuse_epilogues import TileFuseEpiloguesPass
 from tilewright.passes.tile_lower_to_asm import TileLowerToAsmPass
 from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
@@ -19,6 +20,7 @@ from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
 def stages(machine: str | None = None, plan: str | None = None) -> tuple[ModulePass, ...]:
     """The passes of a whole compilation, in order."""
     return (
+        TileFuseEpiloguesPass(),
         TilePlanLayoutsPass(machine=machine, plan=plan),
         TileLowerToBuffersPass(machine=machine),
         TileScheduleExchangePass(machine=machine),

@@ -84,7 +84,7 @@ class _Assembler:
         if not isinstance(support, DictionaryAttr):
             raise LoweringError("memory is not allocated", location=function.location, hint="run tile-allocate-memory first")
         where = {name: value.value.data for name, value in support.data.items() if isinstance(value, IntegerAttr)}
-        self.arguments, self.patches = where["arguments"], where["patches"]
+        self.arguments, self.patches = where["arguments"], where.get("patches", 0)
         body = self.block(function.body.block, ())
         code = tuple(
             asm.Code(name, where[f"code {name}"], kernel(name).code_bytes) for name in sorted(self.kernels)

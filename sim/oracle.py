@@ -217,6 +217,9 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
         return _layer_norm(operator, _record(op, RowRecord), value_of(op.operands[0]), *operands)
     if kind == "gather":
         return _gather(operator, _record(op, gather_plan.GatherRecord), *operands)
+    if kind == "bias_gelu":
+        saturate = bool(operator.attributes.get("saturate", True))
+        return numerics.bias_gelu_rows(operands[0], operands[1], operator.result_dtype, saturate)
     if kind in FUNCTIONS or kind == "gelu":
         return _pointwise(operator, operands)
     function = _OPERATIONS.get(kind)

@@ -27,6 +27,7 @@ DIALECTS: tuple[str, ...] = (
 PASSES: tuple[str, ...] = (
     "tile-allocate-memory",
     "tile-compile",
+    "tile-fuse-epilogues",
     "tile-lower-to-asm",
     "tile-lower-to-buffers",
     "tile-plan-layouts",

@@ -43,7 +43,7 @@ PLANNERS: dict[str, Planner] = {
     ),
     "gather": Planner(gather.GatherRecord, gather.default_record, gather.operand_targets, gather.expand),
     **{name: _rows for name in ("layer_norm", "rms_norm", "softmax", "reduce")},
-    **{name: _pointwise for name in (*pointwise.FUNCTIONS, "gelu", "cast")},
+    **{name: _pointwise for name in (*pointwise.FUNCTIONS, "gelu", "bias_gelu", "cast")},
     "concat": Planner(
         movement.FlatRecord, movement.default_record, movement.operand_targets, movement.expand_concat
     ),

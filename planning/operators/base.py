@@ -340,6 +340,15 @@ def flat_layout(shape: Sequence[int], dtype: str, machine: Machine) -> Target:
     return layout, merged_view(shape, [tuple(range(len(shape)))])
 
 
+def row_layout(shape: Sequence[int], machine: Machine) -> Target:
+    """Complete rows (the last axis) over all tiles, row-major; the other axes merge to rows."""
+    from tilewright.planning.layout import Axis, Split
+
+    rows = _size(shape[:-1])
+    layout = Layout((Axis(rows, (Split(max(1, ceil_div(rows, machine.tiles)), 1),)), Axis(shape[-1])), ((0, 0), (1, 0)), tiles=machine.tiles)
+    return layout, merged_view(shape, (tuple(range(len(shape) - 1)), (len(shape) - 1,)))
+
+
 def merged_view(shape: Sequence[int], groups: Sequence[Sequence[int]]) -> View:
     """The view in which each storage axis is the row-major merge of a group of logical axes."""
     digits: list[tuple[tuple[int, int, int], ...]] = [()] * len(shape)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fuses a sum with a vector and the gelu (tanh form) that alone reads it into one operation, for which the machine has a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilewright.dialects.tile_tensor import AddOp, Approximation, BiasGeluOp, GeluOp
+
+
+@dataclass(frozen=True)
+class TileFuseEpiloguesPass(ModulePass):
+    """Fuse bias and gelu."""
+
+    name = "tile-fuse-epilogues"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for gelu in [o for o in op.walk() if isinstance(o, GeluOp)]:
+            operands = fusable(gelu)
+            if operands is None:
+                continue
+            add = gelu.operand.owner
+            assert isinstance(add, AddOp)
+            fused = BiasGeluOp(*operands, gelu.result.type, saturate=bool(gelu.saturate.value.data))
+            fused.location = gelu.location
+            fused.result.name_hint = gelu.result.name_hint
+            Rewriter.insert_op(fused, InsertPoint.before(gelu))
+            gelu.result.replace_all_uses_with(fused.result)
+            gelu.detach()
+            gelu.erase()
+            add.detach()
+            add.erase()
+
+
+def fusable(gelu: GeluOp) -> tuple[SSAValue, SSAValue] | None:
+    """The tensor and the vector of the sum that only this gelu reads; None if it is not of that form."""
+    add = gelu.operand.owner
+    if gelu.approximate.data != Approximation.TANH or not isinstance(add, AddOp) or not add.result.has_one_use():
+        return None
+    if "plan" in gelu.attributes or "plan" in add.attributes:
+        return None  # somebody planned them apart
+    for x, bias in ((add.lhs, add.rhs), (add.rhs, add.lhs)):
+        full, vector, result = x.type, bias.type, add.result.type
+        assert isinstance(full, TensorType) and isinstance(vector, TensorType) and isinstance(result, TensorType)
+        shape = result.get_shape()
+        if len(shape) > 1 and full.get_shape() == shape and vector.get_shape() == shape[-1:] and full.element_type == vector.element_type:
+            return x, bias
+    return None
