@@ -12,20 +12,20 @@ from pathlib import Path
 
 import lit.formats
 
-config.name = "tilewright"
-config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs"]
-config.test_source_root = str(Path(__file__).parent)
-config.test_exec_root = str(Path(__file__).parent.parent / "build" / "filecheck")
+config.name = "tilewright"  # noqa: F821 (lit provides it)
+config.test_format = lit.formats.ShTest(execute_external=False)  # noqa: F821
+config.suffixes = [".mlir", ".test"]  # noqa: F821
+config.excludes = ["Inputs"]  # noqa: F821
+config.test_source_root = str(Path(__file__).parent)  # noqa: F821
+config.test_exec_root = str(Path(__file__).parent.parent / "build" / "filecheck")  # noqa: F821
 
 _bin = str(Path(sys.executable).parent)
-config.environment["PATH"] = os.pathsep.join((_bin, os.environ.get("PATH", "")))
+config.environment["PATH"] = os.pathsep.join((_bin, os.environ.get("PATH", "")))  # noqa: F821
 for _name in ("HOME", "TMPDIR", "PYTHONHASHSEED"):
     if _name in os.environ:
-        config.environment[_name] = os.environ[_name]
+        config.environment[_name] = os.environ[_name]  # noqa: F821
 
-config.substitutions.extend(
+config.substitutions.extend(  # noqa: F821
     [
         (
             "TILE_ROUNDTRIP",

@@ -30,7 +30,7 @@ class Settings:
     """Values of the program's inputs (`.safetensors`)."""
 
 
-_current: ContextVar[Settings] = ContextVar("tilewright_settings", default=Settings())
+_current: ContextVar[Settings] = ContextVar("tilewright_settings", default=Settings())  # noqa: B039 (frozen)
 
 
 def current() -> Settings:
