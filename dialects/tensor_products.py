@@ -148,8 +148,8 @@ class AttentionOp(TensorOperation):
     accumulate = opt_prop_def(TypeAttribute)
     custom_directives = (Float32,)
     assembly_format = (
-        "$query `,` $key `,` $value (`,` $mask^)? (`accumulate` $accumulate^)? (`scale` custom<Float32>($scale)^)? "
-        "attr-dict `:` functional-type(operands, results)"
+        "$query `,` $key `,` $value (`,` $mask^)? (`accumulate` $accumulate^)? "
+        "(`scale` custom<Float32>($scale)^)? attr-dict `:` functional-type(operands, results)"
     )
 
     def __init__(

@@ -360,7 +360,8 @@ _register(
 _register(
     "gather_rows",
     "assumed",
-    "set-up of gelu; a worker an index, 8 bundles to find the row (compare, select, address) and 2 a double word",
+    "set-up of gelu; a worker an index, 8 bundles to find the row (compare, select, address) and 2 a double"
+    " word",
     f.gather_rows,
     axes=("p", "t", "r", "c"),
     ins=(

@@ -93,7 +93,7 @@ def python_value(attribute: Attribute) -> Any:
         case StringAttr():
             return attribute.data
         case DenseArrayBase():
-            return tuple(int(v) for v in cast("Any", attribute.get_values()))
+            return tuple(int(v) for v in cast("Any", attribute).get_values())
         case ArrayAttr():
             return tuple(python_value(a) for a in attribute.data)
         case DenseIntOrFPElementsAttr():

@@ -130,7 +130,7 @@ class _Assembler:
         nbytes = type_.shard_bytes if type_.count == 1 else member_stride(op) * type_.count
         return asm.Placed(op.buffer_name.data, _address(op.result), round_up(nbytes, 4), op.category.data)
 
-    # -- instructions --------------------------------------------------------------------------------------------------
+    # -- instructions
 
     def block(self, block: Block, repeats: tuple[RepeatOp, ...]) -> tuple[asm.Instruction, ...]:
         result: list[asm.Instruction] = []

@@ -79,7 +79,7 @@ class _Lowering:
         self.location: object = None
         self.constants = 0
 
-    # -- emission ----------------------------------------------------------------------------------------------------
+    # -- emission
 
     def emit(self, op: Operation) -> Operation:
         if self.location is not None:
@@ -93,7 +93,7 @@ class _Lowering:
         op.result.name_hint = hint if hint and not hint[0].isdigit() else f"b{hint}"
         return op.result
 
-    # -- program -----------------------------------------------------------------------------------------------------
+    # -- program
 
     def lower_entry(self, entry: Entry) -> FuncOp:
         self.location = entry.func.location
@@ -250,7 +250,7 @@ class _Lowering:
         self.at = saved
         return result
 
-    # -- repeats -----------------------------------------------------------------------------------------------------
+    # -- repeats
 
     def lower_repeat(self, op: RepeatOp) -> None:
         carried, invariant = len(op.carried_args), len(op.invariant_args)

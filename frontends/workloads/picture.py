@@ -69,11 +69,11 @@ def _unfilter(kind: int, line: np.ndarray, above: np.ndarray, out: np.ndarray) -
             out[x] = (line[x - 1] + guess).astype(np.uint8)
 
 
-MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+MEAN, DEVIATION = np.array([[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]], np.float32)
 """Of ImageNet's channels (red, green, blue): what most image models were trained to be given."""
 
 
 def normalised(pixels: np.ndarray) -> np.ndarray:
     """Pixels u8 (height, width, 3) -> f32 (3, height, width), zero mean and unit deviation over ImageNet."""
-    scaled = (pixels.astype(np.float32) / np.float32(255) - np.float32(MEAN)) / np.float32(DEVIATION)
+    scaled = (pixels.astype(np.float32) / np.float32(255) - MEAN) / DEVIATION
     return np.ascontiguousarray(scaled.transpose(2, 0, 1))

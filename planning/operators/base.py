@@ -168,7 +168,7 @@ class Builder:
         if moves:
             self.stages.append(ExchangeStage(tuple(moves), reason))
 
-    # -- conversions -----------------------------------------------------------------------------------------------
+    # -- conversions
 
     def convert(self, sources: Sequence[tuple[str, View, Target]], names: Sequence[str], reason: str, zero_pad: bool = False) -> list[str]:
         """Bring several tensors into the layouts wanted, in one exchange phase where possible; returns the buffers.

@@ -187,8 +187,9 @@ def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int, int]:
     fits = mp * np_ * kp <= per
     mp, np_, kp = mp[fits], np_[fits], kp[fits]
     mb = -(-shape.m // mp)
-    nb = -(-(-(-shape.n // np_)) // COLUMNS) * COLUMNS
-    kb = -(-(-(-shape.k // kp)) // shape.inputs) * shape.inputs
+    n_part, k_part = -(-shape.n // np_), -(-shape.k // kp)
+    nb = -(-n_part // COLUMNS) * COLUMNS
+    kb = -(-k_part // shape.inputs) * shape.inputs
     size, partial = itemsize(shape.operand_dtype[0]), itemsize(shape.partial)
     gemm = kernel(shape.kernel).cycles(
         np.stack([np.full_like(mb, bb), mb, nb, kb], axis=1), (*shape.operand_dtype, shape.partial), {}
@@ -218,7 +219,6 @@ def _distinct_parts(extent: int, limit: int, grain: int) -> np.ndarray:
 
 
 # -- layouts
-# -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class Layouts:
 
 
 def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 1, base: int = 0) -> Layouts:
-    bp, mp, np_, kp = used_grid(shape, grid)
+    _, mp, np_, kp = used_grid(shape, grid)
     bb, mb, nb, kb = blocks(shape, grid)
     tiles, p = machine.tiles, shape.inputs
     sb, sm, sn, sk = mp * np_ * kp, np_ * kp, kp, 1
@@ -319,7 +319,7 @@ def choose_share(shape: Shape, grid: tuple[int, ...]) -> int:
     """
     Column blocks to own in common so that an owner's columns fill whole FP8 panels, where its rows allow it.
     """
-    _, mp, np_, kp = used_grid(shape, grid)
+    _, _, np_, kp = used_grid(shape, grid)
     _, mb, nb, _ = blocks(shape, grid)
     share = 2 if nb % 32 == 16 else 1
     return share if kp > 1 and np_ % share == 0 and mb >= kp * share else 1
@@ -332,7 +332,8 @@ def check_record(operator: Operator, record: MatmulRecord, machine: Machine) -> 
     parts = used_grid(shape, record.grid)
     if record.share < 1 or parts[2] % record.share or (record.share > 1 and parts[3] == 1):
         raise operator.error(
-            f"share {record.share} does not divide the {parts[2]} column blocks in use, or there are no partials to reduce",
+            f"share {record.share} does not divide the {parts[2]} column blocks in use, "
+            "or there are no partials to reduce",
             hint="use share 1",
         )
     used = math.prod(parts)

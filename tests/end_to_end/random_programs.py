@@ -499,9 +499,8 @@ def repeat(w: Writer) -> Value:
     collected = rng.sample(collectable, min(len(collectable), rng.choice((0, 0, 1, 2))))
     results = [Value(w.fresh("r"), v.shape, v.dtype) for v in carried]
     results += [Value(w.fresh("q"), v.shape, v.dtype, (count, *v.counts)) for v in collected]
-    header = [
-        f'{w.indent}{", ".join(r.name for r in results)} = tile_repeat.repeat "r{results[0].name[2:]}" count {count}'
-    ]
+    names = ", ".join(r.name for r in results)
+    header = [f'{w.indent}{names} = tile_repeat.repeat "r{results[0].name[2:]}" count {count}']
     for keyword, pairs in (
         ("carried", list(zip(arguments, carried, strict=True))),
         ("invariant", body.captured),
@@ -541,8 +540,8 @@ def _array(values: Sequence[int]) -> str:
 
 
 OPERATIONS: tuple[Callable[[Writer], Value], ...] = (
-    matmul, matmul, binary, binary, unary, cast, reduce, reduce, norm, norm, attention, transpose, reshape, slice_,
-    broadcast, concat, pad,
+    matmul, matmul, binary, binary, unary, cast, reduce, reduce, norm, norm, attention, transpose, reshape,
+    slice_, broadcast, concat, pad,
 )  # fmt: skip
 
 
