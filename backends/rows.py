@@ -270,8 +270,9 @@ def _instructions(a: _Assembly, machine: Machine) -> _Instructions:
     short, span = limits.send_words_max, a.span
     breaks = _distinct(np.concatenate([a.stream_key, a.stream_end, a.select_key, a.pointer_key]))
     tile = breaks // span
-    select = np.isin(breaks, a.select_key, assume_unique=False)
-    point = np.isin(breaks, a.pointer_key)
+    select, point = np.zeros(len(breaks), bool), np.zeros(len(breaks), bool)
+    select[np.searchsorted(breaks, a.select_key)] = True
+    point[np.searchsorted(breaks, a.pointer_key)] = True
     row_end = tile * span + a.end[tile]
     following = row_end.copy()
     same = tile[1:] == tile[:-1]

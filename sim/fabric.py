@@ -400,17 +400,19 @@ def deliver(
 
 def _by_element(pieces: _Pieces, machine: Machine) -> tuple[_Pieces, Ints]:
     """The pieces cut at borders of memory elements, and the element of each part."""
-    edges = np.unique([machine.element_range(i)[0] for i in range(machine.elements)])
-    lo = np.searchsorted(edges, pieces.address, "right")
+    edges = np.sort(np.array([machine.element_range(i)[0] for i in range(machine.elements)], np.int64))
+    numbers = np.asarray(machine.element_index(edges), np.int64)
+    lo = np.searchsorted(edges, pieces.address, "right") - 1
     hi = np.searchsorted(edges, pieces.address + 4 * pieces.words, "left")
-    owner, member = _expand(lo - 1, hi - lo + 1)
+    if (hi - lo == 1).all():
+        return pieces, numbers[lo]
+    owner, member = _expand(lo, hi - lo)
     begin = np.maximum(pieces.address[owner], edges[member])
     end = pieces.address[owner] + 4 * pieces.words[owner]
-    upper = np.append(edges[1:], machine.sram_base + machine.sram_bytes)[member]
-    end = np.minimum(end, upper)
+    end = np.minimum(end, np.append(edges[1:], machine.sram_base + machine.sram_bytes)[member])
     shift = (begin - pieces.address[owner]) // 4
     parts = _Pieces(pieces.tile[owner], pieces.start[owner] + shift, (end - begin) // 4, begin)
-    return parts, np.asarray(machine.element_index(begin), np.int64)
+    return parts, numbers[member]
 
 
 def _check_memory(
