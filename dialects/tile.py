@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `tile` dialect: how it is done. Buffers on tiles and the kernels and exchanges that fill them, in execution order.
+"""
+The `tile` dialect: how it is done. Buffers on tiles and the kernels and exchanges that fill them, in
+execution order.
 
     %w = tile.alloc "w" parameters : !tile.buffer<f16, "[64/16@1, 32]">
     tile.bind parameter %w view "[64a, 32b]" tensors ["enc.w"]
@@ -7,10 +9,11 @@
     tile.compute "pointwise.add" (%a "x0=0 x1=1", %b "x0=0 x1=1") -> (%c "x0=0 x1=1") axes "x0 x1"
     tile.repeat "layers" count 4 sequences (%m = %ws) { ... }
 
-A buffer's type holds its element type and layout (which tile, which byte); a sequence of them has a count. Operands of a kernel name the
-storage axis behind each kernel axis (-1: broadcast; "flat": the words of the shard; "pad=2": the words behind the last valid index of
-storage axis 2). Addresses (`at`) and the bytes of an
-exchange's rows (`rows`) are filled in by later passes. The operations have effects; their order is the program's.
+A buffer's type holds its element type and layout (which tile, which byte); a sequence of them has a count.
+Operands of a kernel name the storage axis behind each kernel axis (-1: broadcast; "flat": the words of the
+shard; "pad=2": the words behind the last valid index of storage axis 2). Addresses (`at`) and the bytes of an
+exchange's rows (`rows`) are filled in by later passes. The operations have effects; their order is the
+program's.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, f32, i64
-from xdsl.ir import Attribute, Block, BlockArgument, Data, Dialect, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, BlockArgument, Data, Dialect, Region, SSAValue, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -49,7 +52,9 @@ KINDS = ("parameter", "input", "output", "constant", "value")
 
 @irdl_attr_definition
 class BufferType(Data[tuple[str, Layout, int]], TypeAttribute):
-    """Storage on tiles: element type, layout, and the number of members of a sequence (1: a single tensor)."""
+    """
+    Storage on tiles: element type, layout, and the number of members of a sequence (1: a single tensor).
+    """
 
     name = "tile.buffer"
 
@@ -111,7 +116,12 @@ class AllocOp(IRDLOperation):
     result = result_def(BufferType)
 
     def __init__(
-        self, name: str, category: str, buffer: BufferType, address: int | None = None, stride: int | None = None
+        self,
+        name: str,
+        category: str,
+        buffer: BufferType,
+        address: int | None = None,
+        stride: int | None = None,
     ) -> None:
         props: dict[str, Attribute] = {"buffer_name": StringAttr(name), "category": StringAttr(category)}
         if address is not None:
@@ -160,7 +170,10 @@ def _parse_view(parser: Parser) -> StringAttr:
 
 @irdl_op_definition
 class BindOp(IRDLOperation):
-    """Gives a buffer to the host: a parameter, input, output or constant, or a value that can be looked at (`value`)."""
+    """
+    Gives a buffer to the host: a parameter, input, output or constant, or a value that can be looked at
+    (`value`).
+    """
 
     name = "tile.bind"
     buffer = operand_def(BufferType)
@@ -169,7 +182,10 @@ class BindOp(IRDLOperation):
     tensors = prop_def(ArrayAttr[StringAttr])
     scale = prop_def(IntegerAttr)
     members = opt_prop_def(ArrayAttr[IntegerAttr])
-    """Counts of an input or output that is a sequence (nested: outermost first): leading axes of the host's array."""
+    """
+    Counts of an input or output that is a sequence (nested: outermost first): leading axes of the host's
+    array.
+    """
     contents = opt_prop_def(Attribute)
 
     def __init__(
@@ -250,7 +266,9 @@ class BindOp(IRDLOperation):
 
 @irdl_op_definition
 class ExchangeOp(IRDLOperation):
-    """One exchange phase: regions of buffers go to regions of others. Operands alternate source and destination."""
+    """
+    One exchange phase: regions of buffers go to regions of others. Operands alternate source and destination.
+    """
 
     name = "tile.exchange"
     buffers = var_operand_def(BufferType)
@@ -288,9 +306,13 @@ class ExchangeOp(IRDLOperation):
         for src, src_view, dst, dst_view in self.moves():
             a, b = buffer_type(src), buffer_type(dst)
             if a.dtype != b.dtype:
-                raise VerifyException(f"an exchange does not convert: source is {a.dtype}, destination {b.dtype}")
+                raise VerifyException(
+                    f"an exchange does not convert: source is {a.dtype}, destination {b.dtype}"
+                )
             if src_view.shape != dst_view.shape:
-                raise VerifyException(f"source view has shape {src_view.shape}, destination view {dst_view.shape}")
+                raise VerifyException(
+                    f"source view has shape {src_view.shape}, destination view {dst_view.shape}"
+                )
             for view, layout, side in ((src_view, a.layout, "source"), (dst_view, b.layout, "destination")):
                 if len(view.offsets) != len(layout.axes):
                     raise VerifyException(
@@ -364,7 +386,7 @@ def parse_map(text: str) -> Map:
     return result
 
 
-def scalar_attr(value: int | float) -> Attribute:
+def scalar_attr(value: float) -> Attribute:
     return FloatAttr(value, f32) if isinstance(value, float) else IntegerAttr(int(value), i64)
 
 
@@ -426,7 +448,9 @@ class ComputeOp(IRDLOperation):
                 continue
             if "pad" in axes:
                 if not 0 <= axes["pad"] < rank:
-                    raise VerifyException(f"padding of storage axis {axes['pad']} of a buffer that has {rank}")
+                    raise VerifyException(
+                        f"padding of storage axis {axes['pad']} of a buffer that has {rank}"
+                    )
                 continue
             for name, axis in axes.items():
                 if name not in names:
@@ -494,7 +518,10 @@ class ComputeOp(IRDLOperation):
 
 @irdl_op_definition
 class RepeatOp(IRDLOperation):
-    """The body `count` times. Block arguments are the current members of the sequences; other buffers are used in place."""
+    """
+    The body `count` times. Block arguments are the current members of the sequences; other buffers are used
+    in place.
+    """
 
     name = "tile.repeat"
     sequences = var_operand_def(BufferType)
@@ -542,7 +569,9 @@ class RepeatOp(IRDLOperation):
             operands.append(parser.resolve_operand(operand, type_))
             if not isinstance(type_, BufferType):
                 parser.raise_error(f"expected a !tile.buffer type, found {type_}")
-            arguments.append(argument.resolve(BufferType((type_.dtype, type_.layout, type_.count // max(count, 1)))))
+            arguments.append(
+                argument.resolve(BufferType((type_.dtype, type_.layout, type_.count // max(count, 1))))
+            )
 
         if parser.parse_optional_keyword("sequences"):
             parser.parse_comma_separated_list(parser.Delimiter.PAREN, binding)
@@ -573,7 +602,10 @@ class RepeatOp(IRDLOperation):
 
 @irdl_op_definition
 class MemberOp(IRDLOperation):
-    """`tile.member %s[2] : type`: one member of a sequence, in place; of a nested sequence `count` of them that follow each other."""
+    """
+    `tile.member %s[2] : type`: one member of a sequence, in place; of a nested sequence `count` of them that
+    follow each other.
+    """
 
     name = "tile.member"
     sequence = operand_def(BufferType)
@@ -598,7 +630,9 @@ class MemberOp(IRDLOperation):
         if member != BufferType((have.dtype, have.layout, member.count)):
             raise VerifyException(f"member has type {member}, the sequence {have}")
         if not 0 <= self.first <= have.count - member.count:
-            raise VerifyException(f"member {self.index.value.data} of a sequence of {have.count // max(member.count, 1)}")
+            raise VerifyException(
+                f"member {self.index.value.data} of a sequence of {have.count // max(member.count, 1)}"
+            )
 
     @classmethod
     def parse(cls, parser: Parser) -> MemberOp:
@@ -631,8 +665,8 @@ def owner_alloc(value: SSAValue) -> tuple[AllocOp, tuple[RepeatOp, ...]]:
 @dataclass(frozen=True)
 class Place:
     """
-    Where a buffer lies: member number `first` of an allocation, and `steps` members further on for each iteration of the
-    repeats that run through it (outermost first).
+    Where a buffer lies: member number `first` of an allocation, and `steps` members further on for each
+    iteration of the repeats that run through it (outermost first).
     """
 
     alloc: AllocOp
@@ -641,7 +675,9 @@ class Place:
 
 
 def placed_in(value: SSAValue) -> Place:
-    """The place of a buffer: an allocation, a member of one, or the current member of a sequence in a repeat."""
+    """
+    The place of a buffer: an allocation, a member of one, or the current member of a sequence in a repeat.
+    """
     steps: list[tuple[RepeatOp, int]] = []
     first = 0
     while not isinstance(owner := value.owner, AllocOp):

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fuses a sum with a vector and the gelu (tanh form) that alone reads it into one operation, for which the machine has a kernel."""
+"""
+Fuses a sum with a vector and the gelu (tanh form) that alone reads it into one operation, for which the
+machine has a kernel.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +44,25 @@ class TileFuseEpiloguesPass(ModulePass):
 def fusable(gelu: GeluOp) -> tuple[SSAValue, SSAValue] | None:
     """The tensor and the vector of the sum that only this gelu reads; None if it is not of that form."""
     add = gelu.operand.owner
-    if gelu.approximate.data != Approximation.TANH or not isinstance(add, AddOp) or not add.result.has_one_use():
+    if (
+        gelu.approximate.data != Approximation.TANH
+        or not isinstance(add, AddOp)
+        or not add.result.has_one_use()
+    ):
         return None
     if "plan" in gelu.attributes or "plan" in add.attributes:
         return None  # somebody planned them apart
     for x, bias in ((add.lhs, add.rhs), (add.rhs, add.lhs)):
         full, vector, result = x.type, bias.type, add.result.type
-        assert isinstance(full, TensorType) and isinstance(vector, TensorType) and isinstance(result, TensorType)
+        assert (
+            isinstance(full, TensorType) and isinstance(vector, TensorType) and isinstance(result, TensorType)
+        )
         shape = result.get_shape()
-        if len(shape) > 1 and full.get_shape() == shape and vector.get_shape() == shape[-1:] and full.element_type == vector.element_type:
+        if (
+            len(shape) > 1
+            and full.get_shape() == shape
+            and vector.get_shape() == shape[-1:]
+            and full.element_type == vector.element_type
+        ):
             return x, bias
     return None

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lowers placed tile operations to the machine program: encoded exchange rows, argument tables, supervisor body, host bindings."""
+"""
+Lowers placed tile operations to the machine program: encoded exchange rows, argument tables, supervisor body,
+host bindings.
+"""
 
 from __future__ import annotations
 
@@ -50,9 +53,9 @@ class TileLowerToAsmPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
-        program = _Assembler(machine, str(getattr(op.attributes.get(MACHINE), "data", machine.name))).assemble(
-            entry_function(op)
-        )
+        program = _Assembler(
+            machine, str(getattr(op.attributes.get(MACHINE), "data", machine.name))
+        ).assemble(entry_function(op))
         lowered = program_to_module(program)
         for old in list(op.body.block.ops):
             if isinstance(old, FuncOp):
@@ -82,8 +85,12 @@ class _Assembler:
     def assemble(self, function: FuncOp) -> asm.Program:
         support = function.attributes.get(SUPPORT)
         if not isinstance(support, DictionaryAttr):
-            raise LoweringError("memory is not allocated", location=function.location, hint="run tile-allocate-memory first")
-        where = {name: value.value.data for name, value in support.data.items() if isinstance(value, IntegerAttr)}
+            raise LoweringError(
+                "memory is not allocated", location=function.location, hint="run tile-allocate-memory first"
+            )
+        where = {
+            name: value.value.data for name, value in support.data.items() if isinstance(value, IntegerAttr)
+        }
         self.arguments, self.patches = where["arguments"], where.get("patches", 0)
         body = self.block(function.body.block, ())
         code = tuple(
@@ -165,7 +172,9 @@ class _Assembler:
         type_ = buffer_type(value)
         region = pad_region(type_.layout, axes["pad"], itemsize(type_.dtype), self.machine.tiles)
         if region is None:
-            raise LoweringError(f"the padding of storage axis {axes['pad']} of {type_.layout} is not one region of words")
+            raise LoweringError(
+                f"the padding of storage axis {axes['pad']} of {type_.layout} is not one region of words"
+            )
         return region
 
     def call(self, op: ComputeOp, repeats: tuple[RepeatOp, ...]) -> asm.Call:
@@ -203,7 +212,9 @@ class _Assembler:
 
     def exchange(self, op: ExchangeOp) -> asm.Exchange:
         if op.row_address is None:
-            raise LoweringError("an exchange has no row address", location=op.location, hint="run tile-allocate-memory first")
+            raise LoweringError(
+                "an exchange has no row address", location=op.location, hint="run tile-allocate-memory first"
+            )
         schedule = phase_schedule(op, self.machine)
         buffers = phase_buffers(op)
         addresses = np.array([_address(b) for b in buffers], np.int64)
@@ -217,7 +228,9 @@ class _Assembler:
             positions = rows.positions(i)
             if not positions.shape[1]:
                 continue
-            positions = np.pad(positions, ((0, 0), (0, positions.shape[1] % 2)), constant_values=asm.NO_POSITION)
+            positions = np.pad(
+                positions, ((0, 0), (0, positions.shape[1] % 2)), constant_values=asm.NO_POSITION
+            )
             table = f"{name}.patch{i}"
             self.tables.append(asm.Table(table, self.patches, positions, "patch tables"))
             self.patches += 4 * positions.shape[1]
@@ -265,7 +278,9 @@ def _address(buffer: SSAValue) -> int:
     """The address of a buffer (in the first iteration of the repeats that run through it)."""
     place = placed_in(buffer)
     if place.alloc.address is None:
-        raise LoweringError("a buffer has no address", location=place.alloc.location, hint="run tile-allocate-memory first")
+        raise LoweringError(
+            "a buffer has no address", location=place.alloc.location, hint="run tile-allocate-memory first"
+        )
     return place.alloc.address.value.data + place.first * member_stride(place.alloc)
 
 
@@ -279,4 +294,3 @@ def _contents(attribute: object, shape: tuple[int, ...]) -> np.ndarray:
 
 def _table_category(table: asm.Table) -> str:
     return {"rows": "rows", "patch tables": "patch tables"}.get(table.category, "code")
-

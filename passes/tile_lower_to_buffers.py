@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lowers placed tensor operations to the tile dialect: buffers, kernels, exchanges, in execution order.
+"""
+Lowers placed tensor operations to the tile dialect: buffers, kernels, exchanges, in execution order.
 
-Every operation is expanded to stages by its planner, with the record and the layouts that planning wrote into the IR; stages become
-operations one to one. Carried values of a repeat are updated in place: the body ends with a copy into the carried buffer.
-Sequences stay sequences, their current member is the repeat's block argument.
+Every operation is expanded to stages by its planner, with the record and the layouts that planning wrote into
+the IR; stages become operations one to one. Carried values of a repeat are updated in place: the body ends
+with a copy into the carried buffer. Sequences stay sequences, their current member is the repeat's block
+argument.
 """
 
 from __future__ import annotations
@@ -101,7 +103,9 @@ class _Lowering:
             where = placement(argument.value)
             if where is None:
                 raise LoweringError(
-                    f"argument {argument.name!r} has no layout", location=argument.value.location, hint="run tile-plan-layouts first"
+                    f"argument {argument.name!r} has no layout",
+                    location=argument.value.location,
+                    hint="run tile-plan-layouts first",
                 )
             layout, view = where
             tensor = tensor_of(argument.value)
@@ -152,13 +156,18 @@ class _Lowering:
             pass
         else:
             raise LoweringError(
-                f"{op.name} has no lowering to tiles", location=op.location, hint="convert it to tile_tensor operations first"
+                f"{op.name} has no lowering to tiles",
+                location=op.location,
+                hint="convert it to tile_tensor operations first",
             )
 
     def stored(self, value: SSAValue) -> tuple[SSAValue, Value]:
         """The buffer behind a tensor and its placed value."""
         if value not in self.env:
-            raise LoweringError("a value has no storage", location=value.owner.location if isinstance(value.owner, Operation) else None)
+            raise LoweringError(
+                "a value has no storage",
+                location=value.owner.location if isinstance(value.owner, Operation) else None,
+            )
         buffer, view = self.env[value]
         type_ = tile.buffer_type(buffer)
         return buffer, Value(Buffer(type_.layout, type_.dtype), view)
@@ -172,7 +181,9 @@ class _Lowering:
         name = f"constant{self.constants}"
         self.constants += 1
         saved, self.at = self.at, IRBuilder(InsertPoint.at_start(self.top))
-        value = self.alloc("constant", Buffer(layout, dtype_of(tensor_of(op.results[0]).element_type)), 1, "parameters")
+        value = self.alloc(
+            "constant", Buffer(layout, dtype_of(tensor_of(op.results[0]).element_type)), 1, "parameters"
+        )
         self.emit(BindOp("constant", value, view, (name,), 0, contents))
         self.at = saved
         self.env[op.results[0]] = (value, view)
@@ -209,7 +220,9 @@ class _Lowering:
         planner = PLANNERS[kind]
         record = record_of(op, planner.record)
         if record is None:
-            raise LoweringError(f"{op.name} has no plan", location=op.location, hint="run tile-plan-layouts first")
+            raise LoweringError(
+                f"{op.name} has no plan", location=op.location, hint="run tile-plan-layouts first"
+            )
         stored = [self.stored(v) for v in op.operands]
         stages = planner.expand(operator_of(op), record, tuple(value for _, value in stored), self.machine)
         name = value_name(op)
@@ -240,12 +253,19 @@ class _Lowering:
         return [(buffers[key], view) for key, view in stages.results]
 
     def constant(self, name: str, buffer: Buffer, contents: np.ndarray) -> SSAValue:
-        """A buffer that a plan needs filled from the start, such as the number of the first row that a tile owns."""
+        """
+        A buffer that a plan needs filled from the start, such as the number of the first row that a tile
+        owns.
+        """
         type_ = TensorType(_ELEMENTS[buffer.dtype], contents.shape)
         value = DenseIntOrFPElementsAttr.from_list(type_, contents.ravel().tolist())
         saved, self.at = self.at, IRBuilder(InsertPoint.at_start(self.top))
         result = self.alloc(name, buffer, 1, "parameters")
-        self.emit(BindOp("constant", result, View.identity(contents.shape), (f"constant{self.constants}",), 0, value))
+        self.emit(
+            BindOp(
+                "constant", result, View.identity(contents.shape), (f"constant{self.constants}",), 0, value
+            )
+        )
         self.constants += 1
         self.at = saved
         return result
@@ -261,7 +281,10 @@ class _Lowering:
             assert where is not None
             name = argument.name_hint or f"carried{i}"
             buffer = self.alloc(
-                f"{op.repeat_name.data}.{name}", Buffer(where[0], dtype_of(tensor_of(argument).element_type)), 1, "activations"
+                f"{op.repeat_name.data}.{name}",
+                Buffer(where[0], dtype_of(tensor_of(argument).element_type)),
+                1,
+                "activations",
             )
             self.move_into(op.operands[i], buffer, where[1], f"initial {name}")
             buffers.append(buffer)
@@ -275,7 +298,12 @@ class _Lowering:
             layout = dataclasses.replace(where[0], replicas=where[0].replicas)
             members = count * (math.prod(value.type.counts) if isinstance(value.type, SequenceType) else 1)
             collected.append(
-                self.alloc(f"{op.repeat_name.data}.collected{i}", Buffer(layout, dtype_of(tensor_of(value).element_type)), members, "activations")
+                self.alloc(
+                    f"{op.repeat_name.data}.collected{i}",
+                    Buffer(layout, dtype_of(tensor_of(value).element_type)),
+                    members,
+                    "activations",
+                )
             )
         sequences = [self.env[v][0] for v in op.operands[carried + invariant :]]
         if count:
@@ -284,12 +312,16 @@ class _Lowering:
             where = placement(op.carried_args[i])
             assert where is not None
             self.env[result] = (buffers[i], where[1])
-        for result, buffer, value in zip(op.collected_results, collected, op.yield_op.operands[carried:], strict=True):
+        for result, buffer, value in zip(
+            op.collected_results, collected, op.yield_op.operands[carried:], strict=True
+        ):
             where = placement(value)
             assert where is not None
             self.env[result] = (buffer, where[1])
 
-    def lower_body(self, op: RepeatOp, buffers: list[SSAValue], sequences: list[SSAValue], collected: list[SSAValue]) -> None:
+    def lower_body(
+        self, op: RepeatOp, buffers: list[SSAValue], sequences: list[SSAValue], collected: list[SSAValue]
+    ) -> None:
         location, count = op.location, op.iterations
         carried, invariant = len(op.carried_args), len(op.invariant_args)
         block = Block(arg_types=[_member_type(s, count) for s in (*sequences, *collected)])
@@ -318,8 +350,11 @@ class _Lowering:
             target = placement(op.carried_args[i])
             assert target is not None
             if buffer in carried and not (buffer is carried[i] and view == target[1]):
-                # another carried value (or another view of this one) must not be overwritten before it is read
-                temporary = self.alloc(f"{op.repeat_name.data}.next{i}", Buffer(target[0], tile.buffer_type(buffer).dtype))
+                # another carried value (or another view of this one) must not be overwritten before it is
+                # read
+                temporary = self.alloc(
+                    f"{op.repeat_name.data}.next{i}", Buffer(target[0], tile.buffer_type(buffer).dtype)
+                )
                 self.move_into(value, temporary, target[1], "next carried value")
                 ready.append((temporary, target[1]))
             else:
@@ -347,7 +382,10 @@ class _Lowering:
         self.lower_stages(builder.finish(), (stored[0], buffer), reason.replace(" ", "_"))
 
     def copy_into(self, value: SSAValue, member: SSAValue, view: View, reason: str) -> None:
-        """A local copy into a member of a sequence (kernels can step through a sequence, receive pointers cannot)."""
+        """
+        A local copy into a member of a sequence (kernels can step through a sequence, receive pointers
+        cannot).
+        """
         self.copy_stored(self.env[value], member, view, reason)
 
     def copy_stored(self, stored: Stored, member: SSAValue, view: View, reason: str) -> None:
@@ -360,7 +398,9 @@ class _Lowering:
             self.move_stored(stored, temporary, view, reason)
             stored = (temporary, view)
         axes = {f"x{i}": i for i in range(len(type_.layout.axes))}
-        self.emit(ComputeOp("copy", list(axes), [(stored[0], axes)], [(member, axes)], (("run_bytes", 8),), reason))
+        self.emit(
+            ComputeOp("copy", list(axes), [(stored[0], axes)], [(member, axes)], (("run_bytes", 8),), reason)
+        )
 
     def copy_members(self, stored: Stored, sequence: SSAValue, view: View, reason: str) -> None:
         """Copy all members of a sequence to those of another."""
@@ -380,7 +420,9 @@ class _Lowering:
         type_ = op.result.type
         assert isinstance(type_, SequenceType)
         total = math.prod(type_.counts)
-        buffer = self.alloc("pack", Buffer(layout, dtype_of(tensor_of(op.result).element_type)), total, "activations")
+        buffer = self.alloc(
+            "pack", Buffer(layout, dtype_of(tensor_of(op.result).element_type)), total, "activations"
+        )
         for i, value in enumerate(op.members):
             member = self.emit(tile.MemberOp(buffer, i, total // len(op.members))).results[0]
             self.copy_into(value, member, view, "pack")
@@ -405,6 +447,10 @@ def _compute(stage: ComputeStage, buffers: dict[str, SSAValue], name: str) -> Co
             return buffers[op.buffer], {"flat": 0} if op.flat else {"pad": op.axes[0]}
         return buffers[op.buffer], dict(zip(axes, op.axes, strict=True))
 
-    operands = [operand(op, axes) for op, axes in zip((*stage.ins, *stage.outs), stage.operand_axes, strict=True)]
+    operands = [
+        operand(op, axes) for op, axes in zip((*stage.ins, *stage.outs), stage.operand_axes, strict=True)
+    ]
     n = len(stage.ins)
-    return ComputeOp(stage.kernel, stage.axes, operands[:n], operands[n:], stage.scalars, f"{name}: {stage.reason}")
+    return ComputeOp(
+        stage.kernel, stage.axes, operands[:n], operands[n:], stage.scalars, f"{name}: {stage.reason}"
+    )

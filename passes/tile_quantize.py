@@ -2,14 +2,15 @@
 """
 Turns an f16 program into FP8: casts the operands of its matrix products, with scales found on sample inputs.
 
-A product is quantised if one operand is a parameter (seen through views and repeats) and the other is no input of the program:
-the first product of a network keeps what the host hands over, and products of two activations (attention, similarities) stay
-as they are. The other operand gets a cast in front of its product, a parameter is stored in FP8 by the host where nothing
-else reads it, and the product takes both scales off again.
+A product is quantised if one operand is a parameter (seen through views and repeats) and the other is no
+input of the program: the first product of a network keeps what the host hands over, and products of two
+activations (attention, similarities) stay as they are. The other operand gets a cast in front of its product,
+a parameter is stored in FP8 by the host where nothing else reads it, and the product takes both scales off
+again.
 
-Scales are powers of two, the least that hold the largest magnitude: one per tensor and place in the program, so that all
-iterations of a repeat share it. Magnitudes come from the reference (`tilewright.dialects.reference`), in f32, over all
-runs of the sample inputs.
+Scales are powers of two, the least that hold the largest magnitude: one per tensor and place in the program,
+so that all iterations of a repeat share it. Magnitudes come from the reference
+(`tilewright.dialects.reference`), in f32, over all runs of the sample inputs.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects import tile_tensor
 from tilewright.dialects.entry import SCALE_ATTRIBUTE, Argument, Entry, argument_attributes, read_entry
 from tilewright.dialects.reference import constant_array, evaluate, value_names
-from tilewright.dialects.tensor_base import element_of, shape_of
+from tilewright.dialects.tensor_base import element_of
 from tilewright.dialects.tile_repeat import RepeatOp, SequenceType
 from tilewright.dialects.tile_tensor import CastOp, ConstantOp, MatmulOp
 from tilewright.frontends.program_folder import PARAMETERS, read_tensors, runs_in, select_run
@@ -51,7 +52,7 @@ from tilewright.planning.dtypes import float_format
 
 Array = NDArray[np.generic]
 
-FORMATS: Mapping[str, type[Float8E4M3FNUZType] | type[Float8E5M2FNUZType]] = {
+FORMATS: Mapping[str, type[Float8E4M3FNUZType | Float8E5M2FNUZType]] = {
     "f8E4M3FNUZ": Float8E4M3FNUZType,
     "f8E5M2FNUZ": Float8E5M2FNUZType,
 }
@@ -76,7 +77,8 @@ class TileQuantizePass(ModulePass):
         path = self.inputs or settings.current().inputs_path
         if path is None:
             raise QuantizeError(
-                "tile-quantize needs sample inputs", hint="pass --inputs FILE, or the option inputs=FILE (.safetensors)"
+                "tile-quantize needs sample inputs",
+                hint="pass --inputs FILE, or the option inputs=FILE (.safetensors)",
             )
         path = Path(path)
         beside = path.with_name(PARAMETERS)
@@ -98,8 +100,8 @@ def quantize(
     """
     Quantise in place; returns the number of products that changed.
 
-    `inputs` may have a leading axis of runs. `skip` names products (as `value_names` does) to leave alone. Raises
-    `QuantizeError`, and what the reference raises where tensors are missing.
+    `inputs` may have a leading axis of runs. `skip` names products (as `value_names` does) to leave alone.
+    Raises `QuantizeError`, and what the reference raises where tensors are missing.
     """
     if format not in FORMATS:
         raise QuantizeError(f"no FP8 format is called '{format}'", notes=(f"known: {', '.join(FORMATS)}",))
@@ -109,7 +111,8 @@ def quantize(
     unknown = [name for name in skip if name not in (names[op.result] for op in products)]
     if unknown:
         raise QuantizeError(
-            f"no product is called '{unknown[0]}'", notes=(f"products: {', '.join(names[op.result] for op in products)}",)
+            f"no product is called '{unknown[0]}'",
+            notes=(f"products: {', '.join(names[op.result] for op in products)}",),
         )
     chosen = [op for op in products if names[op.result] not in skip and _is_candidate(op, entry)]
     if chosen:
@@ -124,7 +127,8 @@ def quantize(
 
 class Magnitudes(dict[str, float]):
     """
-    The largest magnitude of every value that the reference keeps, over iterations and runs: nothing else is kept.
+    The largest magnitude of every value that the reference keeps, over iterations and runs: nothing else is
+    kept.
 
     Given to the reference in the place of a dictionary of arrays; `layers[3].q` counts for `layers.q`.
     """
@@ -211,7 +215,9 @@ class _Quantizer:
     def _scale(self, largest_magnitude: float) -> int:
         if not largest_magnitude > 0:
             return 0
-        return max(-32, min(31, int(np.ceil(np.log2(largest_magnitude / float_format(self.format).max_value)))))
+        return max(
+            -32, min(31, int(np.ceil(np.log2(largest_magnitude / float_format(self.format).max_value))))
+        )
 
     # Parameters that the host stores in FP8
 

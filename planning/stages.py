@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a plan will do, as data: buffers and the stages that fill them.
+"""
+What a plan will do, as data: buffers and the stages that fill them.
 
-`expand(operator, record, operands, machine)` (in `tilewright.planning.operators`) turns a plan record into one `Stages` value. It is the only
-description of a plan: its cost, its memory and its lowering to the tile dialect are read from the same stages, so they cannot
-drift apart. Nothing here knows about IR.
+`expand(operator, record, operands, machine)` (in `tilewright.planning.operators`) turns a plan record into
+one `Stages` value. It is the only description of a plan: its cost, its memory and its lowering to the tile
+dialect are read from the same stages, so they cannot drift apart. Nothing here knows about IR.
 
-A buffer is named by a short string inside its `Stages`. Operands of the operator are named "in0", "in1", ...; they exist
-already. Every other name is declared in `buffers`.
+A buffer is named by a short string inside its `Stages`. Operands of the operator are named "in0", "in1", ...;
+they exist already. Every other name is declared in `buffers`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ class PlanError(TileError):
 
 @dataclass(frozen=True)
 class Buffer:
-    """Storage for one tensor on the tiles: a layout, an element type and the category it is accounted under."""
+    """
+    Storage for one tensor on the tiles: a layout, an element type and the category it is accounted under.
+    """
 
     layout: Layout
     dtype: str
@@ -87,10 +90,12 @@ class ExchangeStage:
 
 @dataclass(frozen=True)
 class KernelOperand:
-    """A buffer as a kernel sees it: the storage axis behind each axis of the kernel's operand (-1: broadcast).
+    """
+    A buffer as a kernel sees it: the storage axis behind each axis of the kernel's operand (-1:
+    broadcast).
 
-    `flat` operands are the words of the shard, `pad` operands the words behind the last valid index of storage axis `axes[0]`
-    (both are for `fill`).
+    `flat` operands are the words of the shard, `pad` operands the words behind the last valid index of
+    storage axis `axes[0]` (both are for `fill`).
     """
 
     buffer: str
@@ -101,10 +106,11 @@ class KernelOperand:
 
 @dataclass(frozen=True)
 class ComputeStage:
-    """One kernel call on every tile that owns a part of its operands.
+    """
+    One kernel call on every tile that owns a part of its operands.
 
-    `axes` names the kernel axes, in order; the extent of each on a tile is the local extent of the first operand (outputs
-    first) that has a storage axis there, or 1.
+    `axes` names the kernel axes, in order; the extent of each on a tile is the local extent of the first
+    operand (outputs first) that has a storage axis there, or 1.
     """
 
     kernel: str
@@ -147,7 +153,9 @@ class Stages:
     stages: tuple[Stage, ...]
     results: tuple[tuple[str, View], ...]  # buffer name and view of each result
     views: Mapping[str, View] = field(default_factory=dict)  # views of operands that results alias
-    constants: Mapping[str, np.ndarray] = field(default_factory=dict)  # contents of buffers that the host writes once
+    constants: Mapping[str, np.ndarray] = field(
+        default_factory=dict
+    )  # contents of buffers that the host writes once
 
     def buffer(self, name: str) -> Buffer:
         if name.startswith("in") and name[2:].isdigit():
@@ -183,7 +191,9 @@ def stage_transfers(stages: Stages, move: Move) -> Transfers:
 
 
 def exchange_cycles(stages: Stages, stage: ExchangeStage, machine: Machine) -> int:
-    """Bound of an exchange phase: the busiest tile's items received, items sent or controls, plus the phase overhead.
+    """
+    Bound of an exchange phase: the busiest tile's items received, items sent or controls, plus the phase
+    overhead.
 
     A send is counted once for all its receivers (multicast is free at the sender).
     """
@@ -231,8 +241,10 @@ def call_extents(
     outs: Sequence[tuple[Layout, Mapping[str, int]]],
     tiles: int,
 ) -> np.ndarray:
-    """Extents of a kernel's axes on every tile, int64 (tiles, axes): the local extent of the first operand (outputs first) that has a
-    storage axis there, 1 for an axis that none has; all 0 on tiles that do not own a part of every operand."""
+    """
+    Extents of a kernel's axes on every tile, int64 (tiles, axes): the local extent of the first operand
+    (outputs first) that has a storage axis there, 1 for an axis that none has; all 0 on tiles that do not own
+    a part of every operand."""
     operands = [*outs, *ins]
     active = np.ones(tiles, bool)
     for layout, _ in operands:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a planned program gives, bit for bit: plain numpy on logical shapes, in the order of passes that the plan implies.
+What a planned program gives, bit for bit: plain numpy on logical shapes, in the order of passes that the plan
+implies.
 
-The oracle reads a module after `tile-plan-layouts`: every operation has its `plan` record and its name. It knows nothing of
-tiles, buffers, layouts, exchanges or addresses; it shares with the machine model only the functions that define arithmetic
-(`tilewright.sim.numerics`) and with the planner only where a plan cuts a contraction (`blocks`, `used_grid`). So a result of the
-model that differs from it in one bit is a fault of lowering, placement, exchange or encoding, and `compare_each` names the first
-value that departs.
+The oracle reads a module after `tile-plan-layouts`: every operation has its `plan` record and its name. It
+knows nothing of tiles, buffers, layouts, exchanges or addresses; it shares with the machine model only the
+functions that define arithmetic (`tilewright.sim.numerics`) and with the planner only where a plan cuts a
+contraction (`blocks`, `used_grid`). So a result of the model that differs from it in one bit is a fault of
+lowering, placement, exchange or encoding, and `compare_each` names the first value that departs.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ Value = Array | tuple["Value", ...]
 """A tensor, or the members of a sequence."""
 
 Tap = Callable[[str, tuple[int, ...], Array], None]
-"""Called with the name of a value, the iteration of each enclosing repeat (outermost first), and the value."""
+"""
+Called with the name of a value, the iteration of each enclosing repeat (outermost first), and the value.
+"""
 
 Named = tuple[str, tuple[int, ...], Array]
 
@@ -62,12 +65,16 @@ class Oracle:
         self.entry = read_entry(self.module)
 
     def run(
-        self, inputs: Mapping[str, Array], parameters: Mapping[str, Array] | None = None, tap: Tap | None = None
+        self,
+        inputs: Mapping[str, Array],
+        parameters: Mapping[str, Array] | None = None,
+        tap: Tap | None = None,
     ) -> dict[str, Array]:
         """
         The outputs by name, in their own types; those that are sequences with a leading axis of members.
 
-        `inputs` and `parameters` hold logical values in any numeric type, as for the machine's host. Raises `OracleError`.
+        `inputs` and `parameters` hold logical values in any numeric type, as for the machine's host. Raises
+        `OracleError`.
         """
         steps = self.steps(inputs, parameters)
         while True:
@@ -81,7 +88,10 @@ class Oracle:
     def steps(
         self, inputs: Mapping[str, Array], parameters: Mapping[str, Array] | None = None
     ) -> Generator[Named, None, dict[str, Array]]:
-        """Every named value in program order, one at a time (none is kept that is not used later); returns the outputs."""
+        """
+        Every named value in program order, one at a time (none is kept that is not used later); returns the
+        outputs.
+        """
         values: dict[SSAValue, Value] = {}
         for argument in self.entry.arguments:
             source = inputs if argument.kind == "input" else parameters or {}
@@ -103,12 +113,16 @@ def _load(argument: Argument, source: Mapping[str, Array]) -> Value:
         try:
             return np.asarray(source[name])
         except KeyError:
-            raise OracleError(f"no value for the {argument.kind} {name!r}", location=argument.value.location) from None
+            raise OracleError(
+                f"no value for the {argument.kind} {name!r}", location=argument.value.location
+            ) from None
 
     def stored(array: Array, type_: Attribute) -> Array:
         tensor = cast("TensorType[Attribute]", type_)
         if array.shape != tensor.get_shape():
-            raise OracleError(f"{argument.name!r} has shape {array.shape}, the program wants {tensor.get_shape()}")
+            raise OracleError(
+                f"{argument.name!r} has shape {array.shape}, the program wants {tensor.get_shape()}"
+            )
         dtype = dtype_of(tensor.element_type)
         if array.dtype == numpy_dtype(dtype) and not argument.scale:
             return array
@@ -253,7 +267,8 @@ def _matmul(operator: Operator, record: matmul_plan.MatmulRecord, a: Array, b: A
     _, _, _, block = matmul_plan.blocks(shape, record.grid)
     _, _, _, count = matmul_plan.used_grid(shape, record.grid)
     parts = [
-        numerics.gemm_logical(a, b, shape.partial, shape.inputs, shape.scale, part * block, block) for part in range(count)
+        numerics.gemm_logical(a, b, shape.partial, shape.inputs, shape.scale, part * block, block)
+        for part in range(count)
     ]
     if count > 1:
         result = numerics.reduce_partials(parts, shape.result_dtype, True)
@@ -265,17 +280,29 @@ def _matmul(operator: Operator, record: matmul_plan.MatmulRecord, a: Array, b: A
 
 
 def _attention(
-    operator: Operator, record: attention_plan.AttentionRecord, q: Array, k: Array, v: Array, mask: Array | None = None
+    operator: Operator,
+    record: attention_plan.AttentionRecord,
+    q: Array,
+    k: Array,
+    v: Array,
+    mask: Array | None = None,
 ) -> Array:
     shape = attention_plan.canonical(operator)
     _, _, block = attention_plan.blocks(shape, record.grid)
     _, _, count = attention_plan.used_grid(shape, record.grid)
     inputs = matmul_plan.PASS_INPUTS
-    score_type, partial_type = (matmul_plan.PARTIAL_DTYPE[name] for name in (shape.score_kernel, shape.output_kernel))
+    score_type, partial_type = (
+        matmul_plan.PARTIAL_DTYPE[name] for name in (shape.score_kernel, shape.output_kernel)
+    )
     columns = [slice(part * block, min((part + 1) * block, shape.keys)) for part in range(count)]
-    scores = [numerics.gemm_logical(q, k[..., keys, :], score_type, inputs[shape.score_kernel]) for keys in columns]
+    scores = [
+        numerics.gemm_logical(q, k[..., keys, :], score_type, inputs[shape.score_kernel]) for keys in columns
+    ]
     if mask is not None:
-        scores = [numerics.pointwise("add", s, mask[..., keys], dtype=score_type) for s, keys in zip(scores, columns, strict=True)]
+        scores = [
+            numerics.pointwise("add", s, mask[..., keys], dtype=score_type)
+            for s, keys in zip(scores, columns, strict=True)
+        ]
     maxima = np.stack([numerics.reduce_rows("max", s, "f32") for s in scores], axis=-1)
     row = numerics.reduce_rows("max", maxima, "f32")
     partials: list[Array] = []
@@ -307,7 +334,9 @@ def _pointwise(operator: Operator, operands: Sequence[Array]) -> Array:
 def _gather(operator: Operator, record: gather_plan.GatherRecord, table: Array, indices: Array) -> Array:
     result = np.take(table, indices, axis=int(operator.attributes.get("axis", 0)))
     parts, _ = gather_plan.used_grid(gather_plan.canonical(operator), record.grid)
-    return np.where(result == 0, np.zeros((), result.dtype), result) if parts > 1 else result  # a sum with 0 has no -0
+    return (
+        np.where(result == 0, np.zeros((), result.dtype), result) if parts > 1 else result
+    )  # a sum with 0 has no -0
 
 
 def _cast(operator: Operator, x: Array) -> Array:
@@ -321,7 +350,9 @@ def _reduce(operator: Operator, x: Array) -> Array:
     reduced = sorted(int(axis) % rank for axis in operator.attributes["axes"])
     kept = [axis for axis in range(rank) if axis not in reduced]
     columns = math.prod(x.shape[axis] for axis in reduced)
-    rows = x.transpose(*kept, *reduced).reshape(-1 if columns else math.prod(x.shape[a] for a in kept), columns)
+    rows = x.transpose(*kept, *reduced).reshape(
+        -1 if columns else math.prod(x.shape[a] for a in kept), columns
+    )
     if kind == "mean":
         return numerics.reduce_rows("sum", rows, operator.result_dtype, count=columns)
     return numerics.reduce_rows(kind, rows, operator.result_dtype)
@@ -333,7 +364,9 @@ def _layer_norm(
     if record.split:  # the parts of a row are where its operand lies
         axes = split_axes(operator, placed)
         if placed is None or axes is None:
-            raise OracleError("layer_norm is planned on split rows, but its operand is not divided by columns")
+            raise OracleError(
+                "layer_norm is planned on split rows, but its operand is not divided by columns"
+            )
         block = placed.layout.axes[axes[1]].splits[0].block
         parts = [numerics.norm_statistics(x[..., at : at + block]) for at in range(0, x.shape[-1], block)]
         means, variances = (np.stack(statistic) for statistic in zip(*parts, strict=True))
@@ -355,9 +388,13 @@ def _softmax(operator: Operator, x: Array) -> Array:
 
 
 def _pad(operator: Operator, x: Array) -> Array:
-    value = numerics.round_to(np.float64(np.float32(operator.attributes.get("value", 0.0))), operator.result_dtype)
+    value = numerics.round_to(
+        np.float64(np.float32(operator.attributes.get("value", 0.0))), operator.result_dtype
+    )
     result = np.full(operator.result_shape, value.astype(x.dtype), x.dtype)
-    inside = tuple(slice(low, low + size) for low, size in zip(operator.attributes["low"], x.shape, strict=True))
+    inside = tuple(
+        slice(low, low + size) for low, size in zip(operator.attributes["low"], x.shape, strict=True)
+    )
     result[inside] = x
     return result
 
@@ -410,7 +447,11 @@ class Departure:
     address: int | None = None
 
     def __str__(self) -> str:
-        where = "" if self.tile is None or self.address is None else f" (tile {self.tile}, address {self.address:#x})"
+        where = (
+            ""
+            if self.tile is None or self.address is None
+            else f" (tile {self.tile}, address {self.address:#x})"
+        )
         at = f" of iteration {list(self.iteration)}" if self.iteration else ""
         return (
             f"value '{self.value}'{at} departs at {list(self.index)}{where}: expected {self.expected}, found {self.found}; "
@@ -433,26 +474,43 @@ def differing(expected: Array, found: Array) -> NDArray[np.bool_]:
     return np.asarray(a != b)
 
 
-def departure(value: str, iteration: tuple[int, ...], expected: Array, found: Array, binding: Any = None) -> Departure | None:
-    """The first difference (by logical index), or None; `binding` (of the machine program) gives tile and address."""
+def departure(
+    value: str, iteration: tuple[int, ...], expected: Array, found: Array, binding: Any = None
+) -> Departure | None:
+    """
+    The first difference (by logical index), or None; `binding` (of the machine program) gives tile and
+    address.
+    """
     wrong = differing(expected, found)
     if not wrong.any():
         return None
     index = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
-    comparable = expected.shape == found.shape and (expected.dtype == found.dtype or found.dtype == np.float32)
+    comparable = expected.shape == found.shape and (
+        expected.dtype == found.dtype or found.dtype == np.float32
+    )
     wanted = expected[index] if comparable else f"shape {expected.shape} of {expected.dtype}"
     tile = address = None
     if binding is not None:
         tile, address = locate(binding, index, iteration)
     return Departure(
-        value, iteration, index, wanted, found[index], int(np.count_nonzero(wrong)), int(wrong.size), tile, address
+        value,
+        iteration,
+        index,
+        wanted,
+        found[index],
+        int(np.count_nonzero(wrong)),
+        int(wrong.size),
+        tile,
+        address,
     )
 
 
 def locate(binding: Any, index: tuple[int, ...], iteration: tuple[int, ...] = ()) -> tuple[int, int]:
     """Tile and address of an element of a bound value (replica 0)."""
     layout, view = Layout.parse(binding.layout), View.parse(binding.view)
-    storage = view.storage(*(np.array(i) for i in index)) if index else tuple(np.array(o) for o in view.offsets)
+    storage = (
+        view.storage(*(np.array(i) for i in index)) if index else tuple(np.array(o) for o in view.offsets)
+    )
     tile, offset = layout.positions(*storage)
     member = iteration[-1] if binding.count > 1 and iteration else 0
     size = numpy_dtype(binding.dtype).itemsize
@@ -466,13 +524,17 @@ class _Departed(Exception):
 
 
 def compare_each(
-    executor: Executor, oracle: Oracle, inputs: Mapping[str, Array], parameters: Mapping[str, Array] | None = None
+    executor: Executor,
+    oracle: Oracle,
+    inputs: Mapping[str, Array],
+    parameters: Mapping[str, Array] | None = None,
 ) -> tuple[Departure | None, RunResult | None]:
     """
-    Run the machine and the oracle side by side: the first value that departs (the run stops there), or None and the result.
+    Run the machine and the oracle side by side: the first value that departs (the run stops there), or None
+    and the result.
 
-    The executor must hold the same parameters already (`Executor.load`). Values are compared as they become complete, outputs
-    at the end; only one pair is held at a time.
+    The executor must hold the same parameters already (`Executor.load`). Values are compared as they become
+    complete, outputs at the end; only one pair is held at a time.
     """
     steps = oracle.steps(inputs, parameters)
 
@@ -497,13 +559,32 @@ def compare_each(
         except StopIteration as end:
             outputs = cast("dict[str, Array]", end.value)
             break
-    bindings = {(binding.tensors or (binding.name,))[0]: binding for binding in executor.image.bindings if binding.kind == "output"}
+    bindings = {
+        (binding.tensors or (binding.name,))[0]: binding
+        for binding in executor.image.bindings
+        if binding.kind == "output"
+    }
     for name, expected in outputs.items():
         where = bindings.get(name)
-        found = departure(name, (), expected, result.outputs[name], where if where is not None and where.count == 1 else None)
+        found = departure(
+            name,
+            (),
+            expected,
+            result.outputs[name],
+            where if where is not None and where.count == 1 else None,
+        )
         if found is not None:
             return found, result
     return None, result
 
 
-__all__ = ["Departure", "Oracle", "OracleError", "compare_each", "departure", "differing", "evaluate_operation", "locate"]
+__all__ = [
+    "Departure",
+    "Oracle",
+    "OracleError",
+    "compare_each",
+    "departure",
+    "differing",
+    "evaluate_operation",
+    "locate",
+]

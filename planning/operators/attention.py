@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attention on a two-dimensional score grid per head: query parts by key parts, with a distributed softmax.
+"""
+Attention on a two-dimensional score grid per head: query parts by key parts, with a distributed softmax.
 
-A tile holds the scores of one block of queries against one block of keys. Row maxima of the key parts are exchanged, every tile
-exponentiates its block and sums it, multiplies by its block of V, and the partial outputs and sums are reduced by their owners,
-which divide. Complete rows of K and V never exist on one tile.
+A tile holds the scores of one block of queries against one block of keys. Row maxima of the key parts are
+exchanged, every tile exponentiates its block and sums it, multiplies by its block of V, and the partial
+outputs and sums are reduced by their owners, which divide. Complete rows of K and V never exist on one tile.
 """
 
 from __future__ import annotations
@@ -66,9 +67,20 @@ def canonical(operator: Operator) -> Shape:
     score, _, _ = choose_kernel(operator, dq, dk, accumulate)
     output, _, _ = choose_kernel(operator, dv, dv, accumulate)
     if dk != dq or dv != dq or (dq.startswith("f8") and score != "gemm.f8"):
-        raise operator.error(f"q, k and v have element types {dq}, {dk} and {dv}", hint="cast them to one type")
+        raise operator.error(
+            f"q, k and v have element types {dq}, {dk} and {dv}", hint="cast them to one type"
+        )
     return Shape(
-        tuple(q[:-2]), q[-2], k[-2], q[-1], v[-1], score, output, dq, float(operator.attributes.get("scale", 1.0)), operator.result_dtype,
+        tuple(q[:-2]),
+        q[-2],
+        k[-2],
+        q[-1],
+        v[-1],
+        score,
+        output,
+        dq,
+        float(operator.attributes.get("scale", 1.0)),
+        operator.result_dtype,
         _mask_shape(operator),
     )
 
@@ -109,8 +121,10 @@ def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
         if ceil_div(shape.keys, nb) < np_:
             continue
         room = bb * ((qb + nb) * dp * size + vp * nb * size + 2 * qb * nb * psize + 2 * qb * vp * psize)
+
         def cycles(name: str, *extents: int, dtypes: tuple[str, ...] = ()) -> int:
             return int(kernel(name).cycles(np.array([extents]), dtypes or (shape.dtype,) * 4, {})[0])
+
         total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
         if shape.mask is not None:
             total += cycles("pointwise.add", bb, qb, nb)
@@ -128,7 +142,10 @@ def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class Layouts:
-    """Storage axes: q (b, m, d), k (b, n, d), v (b, e, n), scores (b, m, n), the rest with a leading axis of key parts."""
+    """
+    Storage axes: q (b, m, d), k (b, n, d), v (b, e, n), scores (b, m, n), the rest with a leading axis of key
+    parts.
+    """
 
     q: Layout
     k: Layout
@@ -157,16 +174,27 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
     out_memory = kernel(shape.score_kernel).outs[0].memory
     wide = ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1))
     panel = ((0, 0), (2, 0), (1, 0), (2, 1))
-    q = Layout((b_axis, m_axis, Axis(shape.depth, (), (d_pass,))), panel, ((np_, 1),) if np_ > 1 else (), 0, tiles)
+    q = Layout(
+        (b_axis, m_axis, Axis(shape.depth, (), (d_pass,))), panel, ((np_, 1),) if np_ > 1 else (), 0, tiles
+    )
     k = Layout(
         (b_axis, Axis(shape.keys, n_split, (COLUMNS,)), Axis(shape.depth, (), (d_pass,))),
-        wide, ((qp, sm),) if qp > 1 else (), 0, tiles, interleaved,
+        wide,
+        ((qp, sm),) if qp > 1 else (),
+        0,
+        tiles,
+        interleaved,
     )
-    # keys of V complete the last word: whoever computes V transposed has the lane, and its probability is zero
+    # keys of V complete the last word: whoever computes V transposed has the lane, and its probability is
+    # zero
     v_keys = round_up(shape.keys, max(1, 4 // itemsize(shape.dtype)))
     v = Layout(
         (b_axis, Axis(shape.value_depth, (), (COLUMNS,)), Axis(v_keys, n_split, (n_pass,))),
-        wide, ((qp, sm),) if qp > 1 else (), 0, tiles, interleaved,
+        wide,
+        ((qp, sm),) if qp > 1 else (),
+        0,
+        tiles,
+        interleaved,
     )
     scores = Layout((b_axis, m_axis, Axis(shape.keys, n_split, (COLUMNS,))), panel, (), 0, tiles, out_memory)
     p_axis, p_local = Axis(np_, (Split(1, 1),)), Axis(np_)
@@ -182,10 +210,14 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
     arrived_sums = Layout((p_local, b_axis, owner), ((0, 0), (1, 0), (2, 0)), (), 0, tiles)
     result = Layout((b_axis, owner, e_axis), panel, (), 0, tiles)
     result_row = Layout((b_axis, owner), ((0, 0), (1, 0)), (), 0, tiles)
-    return Layouts(q, k, v, scores, maxima, all_maxima, row, maxima, partial, arrived, arrived_sums, result, result_row)
+    return Layouts(
+        q, k, v, scores, maxima, all_maxima, row, maxima, partial, arrived, arrived_sums, result, result_row
+    )
 
 
-def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> AttentionRecord:
+def default_record(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine
+) -> AttentionRecord:
     return AttentionRecord(choose_grid(canonical(operator), machine))
 
 
@@ -213,8 +245,12 @@ def operand_targets(
     )
 
 
-def mask_place(shape: Shape, grid: tuple[int, ...], machine: Machine) -> tuple[Layout, View, dict[str, int], tuple[int, ...]]:
-    """Where the mask is added: layout, view of the mask broadcast over the batch (b, m, n), its kernel axes, and that shape.
+def mask_place(
+    shape: Shape, grid: tuple[int, ...], machine: Machine
+) -> tuple[Layout, View, dict[str, int], tuple[int, ...]]:
+    """
+    Where the mask is added: layout, view of the mask broadcast over the batch (b, m, n), its kernel axes,
+    and that shape.
 
     A mask that is the same for all queries lies once beside every block of them.
     """
@@ -224,9 +260,16 @@ def mask_place(shape: Shape, grid: tuple[int, ...], machine: Machine) -> tuple[L
     n_axis = dataclasses.replace(n_axis, panels=())
     if shape.mask[-2] != 1 or shape.queries == 1:
         layout = Layout((b_axis, m_axis, n_axis), ((0, 0), (1, 0), (2, 0)), (), where.base, where.tiles)
-        return layout, batch_view(shape.batch, shape.queries, shape.keys), {"b": 0, "m": 1, "n": 2}, (*shape.batch, shape.queries, shape.keys)
+        return (
+            layout,
+            batch_view(shape.batch, shape.queries, shape.keys),
+            {"b": 0, "m": 1, "n": 2},
+            (*shape.batch, shape.queries, shape.keys),
+        )
     _, qp, np_ = used_grid(shape, grid)
-    layout = Layout((b_axis, n_axis), ((0, 0), (1, 0)), ((qp, np_),) if qp > 1 else (), where.base, where.tiles)
+    layout = Layout(
+        (b_axis, n_axis), ((0, 0), (1, 0)), ((qp, np_),) if qp > 1 else (), where.base, where.tiles
+    )
     return layout, batch_view(shape.batch, shape.keys), {"b": 0, "m": -1, "n": 1}, (*shape.batch, shape.keys)
 
 
@@ -240,31 +283,47 @@ def mask_source(value: Value, full: tuple[int, ...], drop: bool) -> View | None:
     return view.broadcast(full, tuple(range(len(full) - len(view.shape), len(full))))
 
 
-def expand(operator: Operator, record: AttentionRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
+def expand(
+    operator: Operator, record: AttentionRecord, operands: tuple[Value, ...], machine: Machine
+) -> Stages:
     check_record(operator, record, machine)
     shape = canonical(operator)
     where = layouts(shape, record.grid, machine)
     parts = used_grid(shape, record.grid)[2]
     builder = Builder(operator, operands, machine)
     targets = [t for t in operand_targets(operator, record, operands, machine)[:3] if t is not None]
-    sources = [(f"in{i}", value.view, target) for i, (value, target) in enumerate(zip(operands[:3], targets, strict=True))]
+    sources = [
+        (f"in{i}", value.view, target)
+        for i, (value, target) in enumerate(zip(operands[:3], targets, strict=True))
+    ]
     mask_axes: dict[str, int] = {}
     if shape.mask is not None:
         layout, mask_view, mask_axes, full = mask_place(shape, record.grid, machine)
         source = mask_source(operands[3], full, mask_axes["m"] == -1)
         if source is None:
-            raise operator.error("the mask's layout cannot be broadcast", hint="give it the shape of the scores")
+            raise operator.error(
+                "the mask's layout cannot be broadcast", hint="give it the shape of the scores"
+            )
         sources.append(("in3", source, (layout, mask_view)))
-    q, k, v, *mask = builder.convert(sources, ["q", "k", "v", "mask"][: len(sources)], "attention operands", zero_pad=True)
+    q, k, v, *mask = builder.convert(
+        sources, ["q", "k", "v", "mask"][: len(sources)], "attention operands", zero_pad=True
+    )
     score_type, partial_type = PARTIAL_DTYPE[shape.score_kernel], PARTIAL_DTYPE[shape.output_kernel]
     bmn = {"b": 0, "m": 1, "n": 2}
     scores = builder.add_buffer("scores", where.scores, score_type)
     builder.compute(
-        shape.score_kernel, "bmnk", [(q, {"b": 0, "m": 1, "k": 2}), (k, {"b": 0, "n": 1, "k": 2})], [(scores, bmn)], "q k^T", scale=0
+        shape.score_kernel,
+        "bmnk",
+        [(q, {"b": 0, "m": 1, "k": 2}), (k, {"b": 0, "n": 1, "k": 2})],
+        [(scores, bmn)],
+        "q k^T",
+        scale=0,
     )
     if mask:
         masked = builder.add_buffer("masked", dataclasses.replace(where.scores, memory="any"), score_type)
-        builder.compute("pointwise.add", "bmn", [(scores, bmn), (mask[0], mask_axes)], [(masked, bmn)], "add the mask")
+        builder.compute(
+            "pointwise.add", "bmn", [(scores, bmn), (mask[0], mask_axes)], [(masked, bmn)], "add the mask"
+        )
         scores = masked
     maxima = builder.add_buffer("maxima", where.maxima, "f32", "partials")
     builder.compute(
@@ -277,18 +336,34 @@ def expand(operator: Operator, record: AttentionRecord, operands: tuple[Value, .
         builder.gather_into([(maxima, every, every)], gathered, "row maxima of the key parts")
         row, row_axes = builder.add_buffer("row_max", where.row, "f32"), {"b": 0, "m": 1}
         builder.compute(
-            "reduce.max", "bmp", [(gathered, {"b": 1, "m": 2, "p": 0})], [(row, row_axes)], "row maxima", reduced=1
+            "reduce.max",
+            "bmp",
+            [(gathered, {"b": 1, "m": 2, "p": 0})],
+            [(row, row_axes)],
+            "row maxima",
+            reduced=1,
         )
-    # probabilities are the left operand of the second product: panels as wide as a pass of its kernel, padding zero
+    # probabilities are the left operand of the second product: panels as wide as a pass of its kernel,
+    # padding zero
     n_axis = where.scores.axes[2]
     left = dataclasses.replace(
-        where.scores, axes=(*where.scores.axes[:2], dataclasses.replace(n_axis, panels=(PASS_INPUTS[shape.output_kernel],))), memory="any"
+        where.scores,
+        axes=(
+            *where.scores.axes[:2],
+            dataclasses.replace(n_axis, panels=(PASS_INPUTS[shape.output_kernel],)),
+        ),
+        memory="any",
     )
     p = builder.add_buffer("p", left, shape.dtype)
     builder.fill_padding(p, "padding keys have probability zero")
     sums = builder.add_buffer("sums", where.sums, "f32", "partials")
     builder.compute(
-        "softmax.exp", "bmn", [(scores, bmn), (row, row_axes)], [(p, bmn), (sums, {"b": 1, "m": 2})], "exp(s - max)", scale=shape.scale
+        "softmax.exp",
+        "bmn",
+        [(scores, bmn), (row, row_axes)],
+        [(p, bmn), (sums, {"b": 1, "m": 2})],
+        "exp(s - max)",
+        scale=shape.scale,
     )
     partial = builder.add_buffer("outputs", where.partial, partial_type, "partials")
     builder.compute(
@@ -307,8 +382,11 @@ def expand(operator: Operator, record: AttentionRecord, operands: tuple[Value, .
         rows = {"b": 1, "m": 2}
         builder.compute("pointwise.reciprocal", "bm", [(sums, rows)], [(inverse, rows)], "one over the sums")
         builder.compute(
-            "pointwise.mul", "bmn",
-            [(partial, {"b": 1, "m": 2, "n": 3}), (inverse, {"b": 1, "m": 2, "n": -1})], [(result, bmn)], "divide by the sums",
+            "pointwise.mul",
+            "bmn",
+            [(partial, {"b": 1, "m": 2, "n": 3}), (inverse, {"b": 1, "m": 2, "n": -1})],
+            [(result, bmn)],
+            "divide by the sums",
         )
         return builder.finish((result, view))
     arrived = builder.add_buffer("arrived", where.arrived, partial_type, "partials")
@@ -316,22 +394,34 @@ def expand(operator: Operator, record: AttentionRecord, operands: tuple[Value, .
     o_parts = View.identity((parts, shape.b, shape.queries, shape.value_depth))
     s_parts = View.identity((parts, shape.b, shape.queries))
     builder.gather_each(
-        [([(partial, o_parts, o_parts)], arrived), ([(sums, s_parts, s_parts)], arrived_sums)], "outputs and sums of the key parts"
+        [([(partial, o_parts, o_parts)], arrived), ([(sums, s_parts, s_parts)], arrived_sums)],
+        "outputs and sums of the key parts",
     )
     total = builder.add_buffer("output", where.result, "f32")
     builder.compute(
-        "reduce_partials", "pbmn", [(arrived, {"p": 0, "b": 1, "m": 2, "n": 3})], [(total, bmn)], f"add {parts} partial outputs"
+        "reduce_partials",
+        "pbmn",
+        [(arrived, {"p": 0, "b": 1, "m": 2, "n": 3})],
+        [(total, bmn)],
+        f"add {parts} partial outputs",
     )
     row_sum = builder.add_buffer("row_sum", where.result_row, "f32")
     builder.compute(
-        "reduce_partials", "pbm", [(arrived_sums, {"p": 0, "b": 1, "m": 2})], [(row_sum, {"b": 0, "m": 1})], f"add {parts} partial sums"
+        "reduce_partials",
+        "pbm",
+        [(arrived_sums, {"p": 0, "b": 1, "m": 2})],
+        [(row_sum, {"b": 0, "m": 1})],
+        f"add {parts} partial sums",
     )
     inverse = builder.add_buffer("inverse", where.result_row, "f32")
     rows = {"b": 0, "m": 1}
     builder.compute("pointwise.reciprocal", "bm", [(row_sum, rows)], [(inverse, rows)], "one over the sums")
     builder.add_buffer(result, where.result, shape.result_dtype, "activations")
     builder.compute(
-        "pointwise.mul", "bmn", [(total, bmn), (inverse, {"b": 0, "m": 1, "n": -1})], [(result, bmn)], "divide by the sums"
+        "pointwise.mul",
+        "bmn",
+        [(total, bmn), (inverse, {"b": 0, "m": 1, "n": -1})],
+        [(result, bmn)],
+        "divide by the sums",
     )
     return builder.finish((result, view))
-

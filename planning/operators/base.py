@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every operator's planner uses: the operator as plain data, and the builder that collects its stages."""
+"""
+What every operator's planner uses: the operator as plain data, and the builder that collects its stages.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ from tilewright.planning.stages import (
 
 @dataclass(frozen=True)
 class Operator:
-    """A tensor operator without its IR: name ("matmul"), attributes as Python values, result shapes and element types."""
+    """
+    A tensor operator without its IR: name ("matmul"), attributes as Python values, result shapes and element
+    types.
+    """
 
     name: str
     attributes: Mapping[str, Any]
@@ -52,11 +57,14 @@ class Operator:
 
 @dataclass(frozen=True)
 class Record:
-    """The parameters of one candidate plan; subclasses add fields of ints, bools, strings and tuples of ints."""
+    """
+    The parameters of one candidate plan; subclasses add fields of ints, bools, strings and tuples of ints.
+    """
 
     def to_json(self) -> dict[str, Any]:
         return {
-            f.name: list(v) if isinstance(v := getattr(self, f.name), tuple) else v for f in dataclasses.fields(self)
+            f.name: list(v) if isinstance(v := getattr(self, f.name), tuple) else v
+            for f in dataclasses.fields(self)
         }
 
     @classmethod
@@ -83,7 +91,9 @@ class Record:
 
 
 Target = tuple[Layout, View]
-"""A layout that an operand is wanted in, and the view from the operand's logical shape to its storage axes."""
+"""
+A layout that an operand is wanted in, and the view from the operand's logical shape to its storage axes.
+"""
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -126,7 +136,10 @@ class Builder:
         reason: str,
         **scalars: Scalar,
     ) -> None:
-        """Add a kernel call; each operand is (buffer, {kernel axis: storage axis or -1}) in the kernel's axis order."""
+        """
+        Add a kernel call; each operand is (buffer, {kernel axis: storage axis or -1}) in the kernel's axis
+        order.
+        """
         names = tuple(axes)
         operands = [(KernelOperand(buffer, tuple(m.values())), tuple(m)) for buffer, m in (*ins, *outs)]
         self.stages.append(
@@ -170,10 +183,19 @@ class Builder:
 
     # -- conversions
 
-    def convert(self, sources: Sequence[tuple[str, View, Target]], names: Sequence[str], reason: str, zero_pad: bool = False) -> list[str]:
-        """Bring several tensors into the layouts wanted, in one exchange phase where possible; returns the buffers.
+    def convert(
+        self,
+        sources: Sequence[tuple[str, View, Target]],
+        names: Sequence[str],
+        reason: str,
+        zero_pad: bool = False,
+    ) -> list[str]:
+        """
+        Bring several tensors into the layouts wanted, in one exchange phase where possible; returns the
+        buffers.
 
-        Each source is (buffer, view, (layout, view)). A source that already has what is wanted is returned as it is.
+        Each source is (buffer, view, (layout, view)). A source that already has what is wanted is returned as
+        it is.
         """
         phase = _Phase()
         results: list[str] = []
@@ -197,7 +219,9 @@ class Builder:
         """Move several tensors into parts of one existing buffer (concatenation, padding)."""
         self.gather_each([(sources, dst)], reason)
 
-    def gather_each(self, wanted: Sequence[tuple[Sequence[tuple[str, View, View]], str]], reason: str) -> None:
+    def gather_each(
+        self, wanted: Sequence[tuple[Sequence[tuple[str, View, View]], str]], reason: str
+    ) -> None:
         """`gather_into` for several buffers in one exchange phase."""
         phase = _Phase()
         for sources, dst in wanted:
@@ -211,23 +235,33 @@ class Builder:
         for step in phase.after:
             step()
 
-    def _move_into(self, phase: _Phase, sources: Sequence[tuple[str, View, View]], dst: str, reason: str) -> None:
-        """Plan the moves into `dst`: spans of whole words as they are, finer permutations through a local rearrangement.
+    def _move_into(
+        self, phase: _Phase, sources: Sequence[tuple[str, View, View]], dst: str, reason: str
+    ) -> None:
+        """
+        Plan the moves into `dst`: spans of whole words as they are, finer permutations through a local
+        rearrangement.
 
-        The fabric moves words of 4 bytes. Where the two layouts cut words, in this order: rearrange at the source so that words stay
-        whole; receive in an order that keeps words whole and rearrange at the destination; or carry each element in a
-        word of its own (widen, exchange, narrow), which always works.
+        The fabric moves words of 4 bytes. Where the two layouts cut words, in this order: rearrange at the
+        source so that words stay whole; receive in an order that keeps words whole and rearrange at the
+        destination; or carry each element in a word of its own (widen, exchange, narrow), which always works.
         """
         target = self.get(dst)
         choice = choose_move([(self.get(s).layout, v, d) for s, v, d in sources], target.layout, target.dtype)
         if len(sources) == 1 and choice.kind not in ("words", "local"):
             longer = [self._whole_words(sources[0], dst)]
-            better = choose_move([(self.get(s).layout, v, d) for s, v, d in longer], target.layout, target.dtype)
+            better = choose_move(
+                [(self.get(s).layout, v, d) for s, v, d in longer], target.layout, target.dtype
+            )
             if better.kind == "words":
                 sources, choice = longer, better
         if choice.kind == "local":
             src = sources[0][0]
-            phase.after.append(lambda: self.elementwise("copy", src, dst, f"{reason}: reorder", run_bytes=self._run_bytes(src, dst)))
+            phase.after.append(
+                lambda: self.elementwise(
+                    "copy", src, dst, f"{reason}: reorder", run_bytes=self._run_bytes(src, dst)
+                )
+            )
             return
         if choice.kind == "words":
             phase.moves += [Move(s, v, dst, d) for s, v, d in sources]
@@ -236,7 +270,11 @@ class Builder:
             ((src, view, dst_view),) = sources
             assert choice.through is not None
             tmp = self.add_buffer(f"{dst}.packed", choice.through, target.dtype)
-            phase.before.append(lambda: self.elementwise("copy", src, tmp, f"{reason}: pack words at the source", run_bytes=itemsize(target.dtype)))
+            phase.before.append(
+                lambda: self.elementwise(
+                    "copy", src, tmp, f"{reason}: pack words at the source", run_bytes=itemsize(target.dtype)
+                )
+            )
             phase.moves.append(Move(tmp, view, dst, dst_view))
             return
         if choice.kind == "unpack":
@@ -246,17 +284,26 @@ class Builder:
             phase.after.append(lambda: self._partial_copy(tmp, dst, sources, reason))
             return
         if itemsize(target.dtype) == 4:
-            raise self.operator.error("a 4-byte conversion does not move whole words", hint="this is a fault of the planner")
+            raise self.operator.error(
+                "a 4-byte conversion does not move whole words", hint="this is a fault of the planner"
+            )
         wide = self.add_buffer(f"{dst}.wide", target.layout, "u32")
         for src, view, dst_view in sources:
             have = self.get(src)
             tmp = self.add_buffer(f"{dst}.words", have.layout, "u32")
-            phase.before.append((lambda s, t: lambda: self.elementwise("widen", s, t, f"{reason}: one element a word"))(src, tmp))
+            phase.before.append(
+                (lambda s, t: lambda: self.elementwise("widen", s, t, f"{reason}: one element a word"))(
+                    src, tmp
+                )
+            )
             phase.moves.append(Move(tmp, view, wide, dst_view))
         phase.after.append(lambda: self._partial_copy(wide, dst, sources, reason, kernel="narrow"))
 
     def _whole_words(self, source: tuple[str, View, View], dst: str) -> tuple[str, View, View]:
-        """The same move with its last word completed, where both sides have lanes behind an axis that ends inside a word."""
+        """
+        The same move with its last word completed, where both sides have lanes behind an axis that ends
+        inside a word.
+        """
         src, view, dst_view = source
         have, target = self.get(src), self.get(dst)
         word = 4 // itemsize(have.dtype)
@@ -270,11 +317,21 @@ class Builder:
                 return src, longer[0], longer[1]
         return source
 
-    def _partial_copy(self, src: str, dst: str, sources: Sequence[tuple[str, View, View]], reason: str, kernel: str = "copy") -> None:
-        whole = sum(_size(v.shape) for _, v, _ in sources) >= _size(tuple(a.extent for a in self.get(dst).layout.axes))
+    def _partial_copy(
+        self, src: str, dst: str, sources: Sequence[tuple[str, View, View]], reason: str, kernel: str = "copy"
+    ) -> None:
+        whole = sum(_size(v.shape) for _, v, _ in sources) >= _size(
+            tuple(a.extent for a in self.get(dst).layout.axes)
+        )
         if not whole:  # parts that no source writes must be defined before the whole shard is copied
             self.stages.insert(self._first_write(src), self._fill_stage(src, reason))
-        self.elementwise(kernel, src, dst, f"{reason}: unpack words at the destination", run_bytes=itemsize(self.get(dst).dtype))
+        self.elementwise(
+            kernel,
+            src,
+            dst,
+            f"{reason}: unpack words at the destination",
+            run_bytes=itemsize(self.get(dst).dtype),
+        )
 
     def _first_write(self, name: str) -> int:
         for i, stage in enumerate(self.stages):
@@ -284,7 +341,9 @@ class Builder:
 
     def _fill_stage(self, name: str, reason: str) -> ComputeStage:
         op = KernelOperand(name, (), flat=True)
-        return ComputeStage("fill", ("n",), (), (op,), (("n",),), (("value", 0),), f"{reason}: define unwritten parts")
+        return ComputeStage(
+            "fill", ("n",), (), (op,), (("n",),), (("value", 0),), f"{reason}: define unwritten parts"
+        )
 
     def _run_bytes(self, src: str, dst: str) -> int:
         """Bytes that are contiguous on both sides of a local copy (what decides the copy kernel's speed)."""
@@ -305,7 +364,9 @@ class _Phase:
 
 
 def _lengthen(view: View, axis: int, extent: int, layout: Layout) -> View | None:
-    """The view with one logical axis made longer, if that axis is a plain storage axis with room behind it."""
+    """
+    The view with one logical axis made longer, if that axis is a plain storage axis with room behind it.
+    """
     digits = view.digits[axis]
     if len(digits) != 1 or digits[0][2] != 1 or digits[0][1] < 0:
         return None
@@ -329,7 +390,9 @@ def _size(shape: Sequence[int]) -> int:
 
 
 def flat_layout(shape: Sequence[int], dtype: str, machine: Machine) -> Target:
-    """A tensor as one row-major sequence cut into equal chunks over the tiles: every reshape of it is free."""
+    """
+    A tensor as one row-major sequence cut into equal chunks over the tiles: every reshape of it is free.
+    """
     from tilewright.planning.layout import Axis, Split
 
     n = _size(shape)
@@ -345,7 +408,11 @@ def row_layout(shape: Sequence[int], machine: Machine) -> Target:
     from tilewright.planning.layout import Axis, Split
 
     rows = _size(shape[:-1])
-    layout = Layout((Axis(rows, (Split(max(1, ceil_div(rows, machine.tiles)), 1),)), Axis(shape[-1])), ((0, 0), (1, 0)), tiles=machine.tiles)
+    layout = Layout(
+        (Axis(rows, (Split(max(1, ceil_div(rows, machine.tiles)), 1),)), Axis(shape[-1])),
+        ((0, 0), (1, 0)),
+        tiles=machine.tiles,
+    )
     return layout, merged_view(shape, (tuple(range(len(shape) - 1)), (len(shape) - 1,)))
 
 

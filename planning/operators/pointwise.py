@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from tilewright.machine import Machine
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Layout, View
-from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, flat_layout, row_layout
+from tilewright.planning.operators.base import (
+    Builder,
+    Operator,
+    Record,
+    Target,
+    ceil_div,
+    flat_layout,
+    row_layout,
+)
 from tilewright.planning.stages import Stages, Value
 
 FUNCTIONS = {
@@ -67,12 +75,19 @@ def kernel_name(operator: Operator) -> str:
 
 
 def row_column_storage(value: Value | None) -> bool:
-    """Whether a value's last axis is one storage axis and all others lie on one more (axes of one element aside)."""
+    """
+    Whether a value's last axis is one storage axis and all others lie on one more (axes of one element
+    aside).
+    """
     if value is None or len(value.view.digits[-1]) != 1 or value.view.digits[-1][0][2] != 1:
         return False
     column = value.view.digits[-1][0][1]
     axes = value.layout.axes
-    return axes[column].extent == value.shape[-1] and len(axes) > 1 and sum(a.extent > 1 for i, a in enumerate(axes) if i != column) <= 1
+    return (
+        axes[column].extent == value.shape[-1]
+        and len(axes) > 1
+        and sum(a.extent > 1 for i, a in enumerate(axes) if i != column) <= 1
+    )
 
 
 def _can_lead(value: Value | None, shape: tuple[int, ...]) -> bool:
@@ -101,7 +116,9 @@ def default_record(
     operator: Operator, operands: tuple[Value | None, ...], machine: Machine
 ) -> PointwiseRecord:
     for i, value in enumerate(operands):
-        if _can_lead(value, operator.result_shape) and (operator.name != "bias_gelu" or row_column_storage(value)):
+        if _can_lead(value, operator.result_shape) and (
+            operator.name != "bias_gelu" or row_column_storage(value)
+        ):
             return PointwiseRecord(i)
     return PointwiseRecord(-1)
 
@@ -273,12 +290,18 @@ def _as_rows(
 ) -> tuple[list[tuple[str, dict[str, int]]], dict[str, int]]:
     """The operands of a kernel with the axes (rows, columns): columns are the storage axis of the bias."""
     (_, _), (bias, kept) = ins
-    column = next(i for i in range(len(layout.axes)) if kept[f"x{i}"] >= 0 and layout.axes[i].extent == operator.result_shape[-1])
+    column = next(
+        i
+        for i in range(len(layout.axes))
+        if kept[f"x{i}"] >= 0 and layout.axes[i].extent == operator.result_shape[-1]
+    )
     rows = [i for i, axis in enumerate(layout.axes) if i != column and axis.extent > 1] or [
         i for i in range(len(layout.axes)) if i != column
     ]
     if len(rows) != 1 and not all(layout.axes[i].extent == 1 for i in rows):
-        raise operator.error("bias_gelu needs one storage axis of rows", hint="do not fuse the sum with its gelu")
+        raise operator.error(
+            "bias_gelu needs one storage axis of rows", hint="do not fuse the sum with its gelu"
+        )
     rc = {"r": rows[0], "c": column}
     return [(ins[0][0], rc), (bias, {"c": kept[f"x{column}"]})], rc
 
