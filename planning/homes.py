@@ -1,32 +1,368 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where a persistent parameter lives: its home layout, derived from the layout in which its consumer wants
-it.
+Where persistent parameters live: forms of a home, what a home weighs on every tile, and the choice among them.
 
-A compute layout repeats the same shard on every tile that uses it. The compact home keeps one copy: the tiles
-that would hold the same shard divide its panels among themselves, in the consumer's element order, so that
-materialising it moves whole panels and permutes nothing below a word.
+A compute layout repeats or concentrates a parameter on the tiles that use it. A *compact home* keeps one copy: the array is cut in
+panels in the element order of its consumer (so materialising it moves whole panels and permutes nothing below a word) and whole
+panels are divided over tiles, in a grid of panels or as a linear sequence of chunks. `select_homes` balances the loads of all
+storage groups over the tiles by rotating them, largest first. Nothing here knows IR; docs/homes.md has figures.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
 
+import numpy as np
+
+from tilewright.diagnostics import TileError
+from tilewright.machine import Machine
 from tilewright.planning.dtypes import itemsize
-from tilewright.planning.layout import Axis, Layout, Split
+from tilewright.planning.layout import Axis, Layout, Split, View
+from tilewright.planning.stages import Buffer, ExchangeStage, Move, Stages, exchange_cycles
 
 SMALL_SHARD_BYTES = 256
-"""
-A replicated vector of at most this many bytes a tile stays where it is used; larger ones are divided into
-such shards.
-"""
+"""Owner shards of vectors have about this size."""
+PANEL_BYTES = 512
+"""A panel of anything with two axes: 16 x 32 FP8, 16 x 16 FP16 or 16 x 8 FP32 elements."""
+SMALLEST_SHARD_BYTES = 32
+VECTOR_BUDGET_BYTES = 8192
+"""What all members of a sequence of small vectors may take together on one tile."""
+
+Form = Literal["ready", "fine", "whole", "row-major"]
+Distribution = Literal["auto", "linear", "grid"]
+Objective = Literal["addresses", "load"]
+
+
+class HomeError(TileError):
+    """A home that cannot be, or a pinned one that would have to move."""
+
+
+# -- forms: the panel sequence of a home -------------------------------------------------------------------------------------
+
+
+def panel_form(compute: Layout, size: int, *, whole: bool = False, members: int = 1) -> Layout:
+    """
+    The whole array on one tile as a sequence of panels in the element order of `compute` (elements of `size` bytes).
+
+    Panels that the consumer has stay; axes without panels are cut, from the innermost outwards, until a panel has about
+    `PANEL_BYTES` (vectors: 256, less where `members` of them would not fit `VECTOR_BUDGET_BYTES`). `whole` makes the panel
+    square in its two innermost axes (FP8: 32 x 32), so that it holds whole exchange panels in both orientations.
+    """
+    axes = compute.axes
+    limit = PANEL_BYTES
+    if sum(axis.extent > 1 for axis in axes) < 2:
+        limit = SMALL_SHARD_BYTES
+        while limit > SMALLEST_SHARD_BYTES and limit * members > VECTOR_BUDGET_BYTES:
+            limit //= 2
+    panels = [axis.panels for axis in axes]
+    unit = math.prod(p[0] for p in panels if p) * size
+    rising = [a for a, level in reversed(compute.order) if level == axes[a].levels - 1]
+    for a in rising:
+        room = limit // unit
+        if panels[a] or axes[a].extent <= 1 or room < 2:
+            continue
+        length = _cut(axes[a], room, max(1, 4 // math.gcd(4, unit)))
+        if length > 1:
+            panels[a] = (length,)
+            unit *= length
+    if whole:
+        cut = [a for a in dict.fromkeys(rising) if panels[a] and axes[a].extent > 1][:2]
+        side = max((panels[a][0] for a in cut), default=1)
+        for a in cut:
+            if side > panels[a][0] and side % panels[a][0] == 0:
+                panels[a] = (side, *panels[a]) if axes[a].panels else (side,)
+    return _sequence(compute, panels)
+
+
+def _cut(axis: Axis, room: int, word: int) -> int:
+    """Elements of a panel along an axis that has none: at most `room`, whole words, with as little padding as possible."""
+    local = min(axis.local, axis.extent)
+    if local <= room:
+        return -(-local // word) * word
+    largest = max(word, room // word * word)
+    choices = range(largest, max(word, largest // 2) - 1, -word)
+    return min(choices, key=lambda n: (-(-axis.extent // n) * n, local % n != 0, -n))
+
+
+def _sequence(compute: Layout, panels: Sequence[tuple[int, ...]]) -> Layout:
+    """`compute` without distribution, cut in `panels`: the outermost digit of every axis first, then the digits inside a panel."""
+    axes = tuple(Axis(axis.extent, (), p) for axis, p in zip(compute.axes, panels, strict=True))
+    outer = [(a, 0) for a, level in compute.order if level == 0]
+    inner = [
+        (a, level + axes[a].levels - compute.axes[a].levels)
+        for a, level in compute.order
+        if level + axes[a].levels - compute.axes[a].levels > 0
+    ]
+    return Layout(axes, (*outer, *inner), (), 0, compute.tiles)
+
+
+def linear(form: Layout, tiles: int, *, owners: int | None = None, chunk: int | None = None, base: int = 0) -> Layout:
+    """Successive tiles from `base` take `chunk` panels each (default: as evenly as whole panels allow over `owners` tiles)."""
+    chunk = max(1, chunk if chunk is not None else -(-form.panel_count // (owners or tiles)))
+    return dataclasses.replace(form, chunk=chunk, base=base, tiles=tiles)
+
+
+@lru_cache(maxsize=1024)
+def panel_grid(form: Layout, tiles: int, owners: int | None = None) -> Layout:
+    """Whole panels in a grid over at most `owners` tiles: the smallest largest shard, then the least padding of all shards."""
+    room = owners or tiles
+    counts = [axis.counts[0] for axis in form.axes]
+    blocks = np.meshgrid(*[_distinct_blocks(n, room) for n in counts], indexing="ij")
+    flat = [b.ravel() for b in blocks]
+    parts = [-(-n // b) for n, b in zip(counts, flat, strict=True)]
+    used = np.prod(parts, axis=0)
+    shard = np.prod(flat, axis=0)
+    best = int(np.lexsort((np.arange(used.size), used * shard, shard, used > room))[0])
+    stride = 1
+    splits: dict[int, tuple[Split, ...]] = {}
+    for a, _ in reversed(form.order[: len(counts)]):
+        n = int(parts[a][best])
+        panel = form.axes[a].panels[0] if form.axes[a].panels else 1
+        splits[a] = (Split(int(flat[a][best]) * panel, stride),) if n > 1 else ()
+        stride *= n
+    axes = tuple(Axis(axis.extent, splits[a], axis.panels) for a, axis in enumerate(form.axes))
+    return Layout(axes, form.order, (), 0, tiles)
+
+
+def _distinct_blocks(count: int, room: int) -> np.ndarray:
+    parts = np.arange(1, max(1, min(count, room)) + 1)
+    return np.unique(-(-max(count, 1) // parts))
+
+
+def row_major_home(shape: Sequence[int], size: int, tiles: int) -> tuple[Layout, View]:
+    """The tensor as one row-major sequence in equal chunks of whole 32-byte pieces: no padding, but the consumer reorders."""
+    n = math.prod(shape)
+    grain = max(1, 32 // size)
+    block = -(-(-(-max(n, 1) // tiles)) // grain) * grain
+    layout = Layout((Axis(n, (Split(block, 1),)),), ((0, 0),), tiles=tiles)
+    digits: list[tuple[tuple[int, int, int], ...]] = []
+    stride = n
+    for extent in shape:
+        stride //= max(extent, 1)
+        digits.append(((extent, 0, stride),))
+    return layout, View(tuple(shape), tuple(digits), (0,))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to store a parameter: its home, the largest shard of one member, and the cycles of materialising it once."""
+
+    form: Form
+    layout: Layout
+    view: View
+    shard_bytes: int
+    cycles: int
+
+
+def candidates(compute: Layout, view: View, dtype: str, members: int, machine: Machine) -> tuple[Candidate, ...]:
+    """
+    Compute-ready storage and, where its shards are smaller, compact storage; whoever the consumer is.
+
+    Compact homes lie on the tiles that use the parameter (`select_homes` spreads them), in fine panels and in whole exchange
+    panels. The row-major sequence comes last: it has no padding but its consumer has to reorder elements.
+    """
+    size = itemsize(dtype)
+    ready = Candidate("ready", compute, view, compute.shard_bytes(size), 0)
+    found = [ready]
+    owners = int(compute.owners(machine.tiles).sum())
+    for form, whole in (("fine", False), ("whole", True)):
+        sequence = panel_form(compute, size, whole=whole, members=members)
+        home = linear(sequence, machine.tiles, owners=max(owners, 1), base=compute.base)
+        shard = home.shard_bytes(size)
+        if shard < ready.shard_bytes and all(home != c.layout for c in found):
+            cycles = materialise_cycles(home, view, compute, view, dtype, machine)
+            found.append(Candidate(form, home, view, shard, cycles))  # type: ignore[arg-type]
+    flat, flat_view = row_major_home(view.shape, size, machine.tiles)
+    if flat.shard_bytes(size) < ready.shard_bytes:
+        cycles = materialise_cycles(flat, flat_view, compute, view, dtype, machine)
+        found.append(Candidate("row-major", flat, flat_view, flat.shard_bytes(size), cycles))
+    return tuple(found)
+
+
+def materialise_cycles(home: Layout, home_view: View, want: Layout, view: View, dtype: str, machine: Machine) -> int:
+    """Bound of the exchange that brings one member from its home to where it is used (cycles; 0 where nothing moves)."""
+    buffers = {"home": Buffer(home, dtype), "want": Buffer(want, dtype)}
+    stage = ExchangeStage((Move("home", home_view, "want", view),), "materialise")
+    return exchange_cycles(Stages((), buffers, (stage,), ()), stage, machine)
+
+
+# -- storage groups ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StorageGroup:
+    """
+    One persistent allocation: a parameter or all members of a sequence of them, which share one layout.
+
+    pinned: why the home may not move, None for an automatic one. Buffers derived from parameters (conversions, casts) are no
+    storage groups: they are allocated where they are used.
+    """
+
+    name: str
+    layout: Layout
+    size: int  # bytes of an element
+    members: int = 1
+    pinned: str | None = None
+
+    def load(self, tiles: int) -> np.ndarray:
+        """Resident bytes on every tile, int64 (tiles,): those of one member by the layout's own accounting, times the members."""
+        return self.layout.shard_bytes_per_tile(self.size, tiles) * self.members
+
+    @property
+    def address_bytes(self) -> int:
+        """Bytes of the common address range: the largest shard of all members."""
+        return self.layout.shard_bytes(self.size) * self.members
+
+
+def total_load(groups: Sequence[StorageGroup], tiles: int) -> np.ndarray:
+    """Resident bytes of all groups on every tile, int64 (tiles,)."""
+    total = np.zeros(tiles, np.int64)
+    for group in groups:
+        total += group.load(tiles)
+    return total
+
+
+@dataclass(frozen=True)
+class HomePlan:
+    """Groups before and after the choice (same order), and how many rotations were compared."""
+
+    before: tuple[StorageGroup, ...]
+    after: tuple[StorageGroup, ...]
+    trials: int
+
+    @property
+    def moved(self) -> tuple[bool, ...]:
+        return tuple(a.layout != b.layout for a, b in zip(self.before, self.after, strict=True))
+
+
+def select_homes(
+    groups: Sequence[StorageGroup],
+    tiles: int,
+    *,
+    distribution: Distribution = "auto",
+    objective: Objective = "addresses",
+    rotations: int = 512,
+) -> HomePlan:
+    """
+    Homes of the automatic groups, largest first, each by a bounded search over even rotations (`rotations` of them at most).
+
+    A group keeps its panels and element order; its panels are dealt to all tiles as a linear sequence of chunks (laid end to end
+    behind the previous one, by rotation or strictly so) or as a rotated grid. With objective "addresses" chunks are as small as whole
+    panels allow, which is what counts while a buffer has one address on all tiles; with "load" wider chunks on fewer tiles are
+    tried as well and only the fullest tile counts. Pinned groups and groups with copies stay.
+    """
+    order = sorted(range(len(groups)), key=lambda i: (-groups[i].layout.panel_count * _weight(groups[i]), i))
+    best: tuple[tuple[int, int, int], tuple[StorageGroup, ...]] | None = None
+    trials = 0
+    strict = (False, True) if distribution != "grid" else (False,)
+    for level, laid in itertools.product(_levels(groups, tiles, objective), strict):
+        placed, count = _assign(groups, order, tiles, distribution, level, 0 if laid else rotations)
+        trials += count
+        load = total_load(placed, tiles)
+        addresses = sum(g.address_bytes for g in placed)
+        first = (addresses, int(load.max(initial=0))) if objective == "addresses" else (int(load.max(initial=0)), addresses)
+        score = (*first, int((load * load).sum()))
+        if best is None or score < best[0]:
+            best = score, placed
+    assert best is not None
+    return HomePlan(tuple(groups), best[1], trials)
+
+
+def _weight(group: StorageGroup) -> int:
+    return group.layout.panel_elements * group.size * group.members
+
+
+def movable(group: StorageGroup) -> bool:
+    """Whether the choice is ours: not pinned, and one copy."""
+    return group.pinned is None and group.layout.replica_tiles.size == 1 and 0 not in group.layout.shape
+
+
+def _levels(groups: Sequence[StorageGroup], tiles: int, objective: Objective) -> tuple[int, ...]:
+    """Heights (bytes a tile) to which chunks are widened: none, and fractions of what the largest group needs anyway."""
+    if objective == "addresses":
+        return (0,)
+    heights = [linear(sequence_of(g), tiles).shard_bytes(g.size) * g.members for g in groups if movable(g)]
+    top = max(heights, default=0)
+    return (0, *(top // n for n in (4, 3, 2, 1)), 2 * top) if top else (0,)
+
+
+def sequence_of(group: StorageGroup) -> Layout:
+    """The panel sequence of a home, without its distribution."""
+    layout = group.layout
+    outer = {a: layout.axes[a].levels for a in range(len(layout.axes))}
+    first = tuple(d for d in layout.order if d[1] == 0)
+    if layout.chunk is not None or all(outer[a] > 1 or layout.axes[a].extent <= 1 for a in outer):
+        axes = tuple(Axis(axis.extent, (), axis.panels) for axis in layout.axes)
+        return Layout(axes, (*first, *(d for d in layout.order if d[1] > 0)), (), 0, layout.tiles, layout.memory)
+    return panel_form(layout, group.size, members=group.members)
+
+
+def _assign(
+    groups: Sequence[StorageGroup], order: Sequence[int], tiles: int, distribution: Distribution, level: int, rotations: int
+) -> tuple[tuple[StorageGroup, ...], int]:
+    placed = list(groups)
+    load = total_load([g for g in groups if not movable(g)], tiles)
+    shifts = _shifts(tiles, rotations)
+    cursor = trials = 0
+    for i in order:
+        group = groups[i]
+        if not movable(group):
+            continue
+        best: tuple[tuple[int, ...], Layout, int] | None = None
+        for rank, layout in enumerate(_distributions(group, tiles, distribution, level)):
+            bytes_ = dataclasses.replace(group, layout=layout).load(tiles)
+            tried = shifts if layout.chunk is None and shifts.size else np.concatenate([[cursor], shifts])
+            rotated = np.lib.stride_tricks.sliding_window_view(np.concatenate([bytes_, bytes_]), tiles)[(tiles - tried) % tiles]
+            top = (rotated + load).max(axis=1)
+            energy = rotated @ load  # of the sum of squares, what depends on the rotation
+            at = int(np.lexsort((np.arange(tried.size), energy, top))[0])
+            trials += int(tried.size)
+            score = (layout.shard_bytes(group.size) if not level else 0, int(top[at]), int(energy[at]), rank)
+            if best is None or score < best[0]:
+                best = score, layout.rotate(int(tried[at])), int(np.count_nonzero(bytes_))
+        assert best is not None
+        placed[i] = dataclasses.replace(group, layout=best[1])
+        load = load + placed[i].load(tiles)
+        if best[1].chunk is not None:  # even, so that pairs stay together
+            cursor = (best[1].base + best[2] + 1) // 2 * 2 % tiles
+    return tuple(placed), trials
+
+
+def _shifts(tiles: int, rotations: int) -> np.ndarray:
+    """At most `rotations` even rotations (pairs of tiles share a fabric port); none for 0."""
+    if not rotations:
+        return np.zeros(0, np.int64)
+    step = 2 * max(1, -(-tiles // (2 * rotations))) if tiles % 2 == 0 else max(1, -(-tiles // rotations))
+    return np.arange(0, tiles, step)
+
+
+def _distributions(group: StorageGroup, tiles: int, distribution: Distribution, level: int) -> list[Layout]:
+    form = sequence_of(group)
+    result: list[Layout] = []
+    if distribution in ("auto", "linear"):
+        panel = form.panel_elements * group.size * group.members
+        even = -(-form.panel_count // tiles)
+        result.append(linear(form, tiles, chunk=max(even, min(level // max(panel, 1), form.panel_count))))
+    if distribution in ("auto", "grid"):
+        owners = None
+        if level:
+            panel = form.panel_elements * group.size * group.members
+            owners = min(tiles, max(1, -(-form.panel_count * panel // level)))
+        result.append(panel_grid(form, tiles, owners))
+    return result
+
+
+# -- what planning places before anybody chooses ---------------------------------------------------------------------------------
 
 
 def home_layout(layout: Layout, dtype: str, members: int = 1) -> Layout:
-    """
-    The home of a parameter that is wanted in `layout`; `members` of them are resident when it is a sequence.
-    """
+    """The provisional home of a value that is wanted in `layout`: the tiles that would hold the same shard divide it."""
     size = itemsize(dtype)
     if not layout.replicas or layout.shard_bytes(size) * members <= SMALL_SHARD_BYTES:
         return layout
@@ -37,9 +373,7 @@ def home_layout(layout: Layout, dtype: str, members: int = 1) -> Layout:
 
 
 def _divide(layout: Layout, count: int, stride: int, size: int) -> Layout:
-    """
-    Divide every shard among `count` tiles `stride` apart, along the axis that leaves the smallest shard.
-    """
+    """Divide every shard among `count` tiles `stride` apart, along the axis that leaves the smallest shard."""
     best = layout
     for i, axis in enumerate(layout.axes):
         local = min(axis.local, axis.extent)
@@ -57,3 +391,22 @@ def _divide(layout: Layout, count: int, stride: int, size: int) -> Layout:
         if candidate.shard_elements < best.shard_elements:
             best = candidate
     return best
+
+
+__all__ = [
+    "Candidate",
+    "HomeError",
+    "HomePlan",
+    "StorageGroup",
+    "candidates",
+    "home_layout",
+    "linear",
+    "materialise_cycles",
+    "movable",
+    "panel_form",
+    "panel_grid",
+    "row_major_home",
+    "select_homes",
+    "sequence_of",
+    "total_load",
+]
