@@ -286,8 +286,8 @@ class GeluOp(FloatUnaryOperation):
 @irdl_op_definition
 class BiasGeluOp(BinaryOperation):
     """
-    gelu (tanh form) of `lhs + rhs`, rounded once; `rhs` is a vector along the last axis. What `tile-fuse-epilogues` makes of a sum
-    and its gelu.
+    gelu (tanh form) of `lhs + rhs`, rounded once; `rhs` is a vector along the last axis. What
+    `tile-fuse-epilogues` makes of a sum and its gelu.
     """
 
     name = "tile_tensor.bias_gelu"

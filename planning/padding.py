@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The padding of panelled shards as regions of words, so that it can be defined without touching what lies beside it."""
+"""
+The padding of panelled shards as regions of words, so that it can be defined without touching what lies
+beside it.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,12 @@ from tilewright.planning.layout import Layout
 
 @dataclass(frozen=True, eq=False)
 class PadRegion:
-    """The words behind the last valid index of one storage axis, on the tiles whose shard ends inside a panel.
+    """
+    The words behind the last valid index of one storage axis, on the tiles whose shard ends inside a
+    panel.
 
-    `offset` is in bytes from the start of the shard; `axes` are the digits (size, stride in words) of one kernel axis per storage
-    axis; `extents` int64 (tiles, axes), 0 on tiles without this padding.
+    `offset` is in bytes from the start of the shard; `axes` are the digits (size, stride in words) of one
+    kernel axis per storage axis; `extents` int64 (tiles, axes), 0 on tiles without this padding.
     """
 
     offset: int
@@ -26,7 +31,9 @@ class PadRegion:
 
 @lru_cache(maxsize=256)
 def pad_region(layout: Layout, axis: int, itemsize: int, tiles: int) -> PadRegion | None:
-    """The padding of storage axis `axis`; None where it is not one region (several shard lengths, or panels that cut words).
+    """
+    The padding of storage axis `axis`; None where it is not one region (several shard lengths, or panels
+    that cut words).
 
     The region may begin up to a word early, inside valid data: fill before the data arrives.
     """
