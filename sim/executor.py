@@ -11,7 +11,7 @@ step takes as long as its slowest tile.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -307,12 +307,16 @@ class Executor:
     # ------------------------------------------------------------------------------------------ running
 
     def run(
-        self, inputs: Mapping[str, np.ndarray] | None = None, tap: TapCallback | None = None
+        self,
+        inputs: Mapping[str, np.ndarray] | None = None,
+        tap: TapCallback | None = None,
+        values: Collection[str] | None = None,
     ) -> RunResult:
         """
         One run: write the inputs (logical arrays by binding name), execute, read the outputs back.
 
-        `tap` is called with every tapped value when it is complete; without it taps cost nothing.
+        `tap` is called with every tapped value when it is complete, or only with those called `values`; without it taps
+        cost nothing.
         """
         if not self._loaded:
             raise ExecutionError("the program's parameters have not been loaded")
@@ -334,7 +338,7 @@ class Executor:
         self._steps: list[Step] = []
         self._repeats: list[RepeatCycles] = []
         self._taps: list[Tapped] = []
-        self._tap = tap
+        self._tap, self._tapped = tap, values
         self._clock = 0
         self._body(self._decode(), ())
         outputs: dict[str, np.ndarray] = {}
@@ -506,6 +510,8 @@ class Executor:
         if self._tap is None:
             return
         entry = self.image.taps[tap.number]
+        if self._tapped is not None and entry.value not in self._tapped:
+            return
         binding = self.image.binding(entry.binding)
         member = iteration[-1] if binding.count > 1 and iteration else 0
         data = self.read(binding, member, phase=str(self._phase(tap.word, iteration)))

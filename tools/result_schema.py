@@ -183,6 +183,8 @@ class Result:
     repeats: Sequence[Repeat] = ()
     checks: Sequence[Check] = ()
     task: Mapping[str, float] | None = None
+    sections: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Further fields of the record: `operators` and `layers` (tilewright.tools.run_report)."""
 
     @property
     def passed(self) -> bool:
@@ -210,6 +212,7 @@ class Result:
         }
         if self.task is not None:
             record["task"] = dict(self.task)
+        record |= {name: value for name, value in self.sections.items() if name not in record}
         record = _plain(record)
         validate(record)
         return record

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tile-run PROGRAM`: compile unless compiled, load, run on the machine model, read back, check, report.
+"""
+`tile-run PROGRAM`: compile unless compiled, load, run on the machine model, read back, check, report.
 
 PROGRAM is a program folder or a module (tile_tensor, or tile_asm that was compiled before). Exit status 0 when everything passed, 1
 when the input is wrong, does not fit, or a check failed.
@@ -13,7 +14,7 @@ import resource
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--runs", type=int, metavar="N", help="run N times with one parameter load")
     parser.add_argument("--poison", type=float, metavar="V", help="fill unwritten memory with V before running")
     parser.add_argument("--compare", choices=("each",), help="each: compare every value with the bit-exact oracle")
+    parser.add_argument(
+        "--calibrate", type=Path, metavar="FILE", help="turn an f16 program into FP8, with scales from these inputs (.safetensors)"
+    )
+    parser.add_argument("--profile-operators", action="store_true", help="print cycles by operator (always in --json)")
     parser.add_argument("--artifacts", type=Path, metavar="DIR", help="write the compiled module, outputs and placement to DIR")
     return parser
 
@@ -97,6 +102,7 @@ def run(arguments: Sequence[str]) -> int:
     from tilewright.frontends.program_folder import ProgramFolder, require, runs_in, select_run
     from tilewright.machine import load
     from tilewright.sim.executor import Executor
+    from tilewright.tools import run_report
 
     options = _parser().parse_args(arguments)
     clock = Clock()
@@ -108,6 +114,11 @@ def run(arguments: Sequence[str]) -> int:
     assert folder.program_path is not None
     module = load_module(folder.program_path, context)
     clock.measure("read", start)
+    if options.calibrate is not None:
+        start = time.perf_counter()
+        folder = _calibrate(module, folder, options.calibrate)
+        clock.measure("calibrate", start)
+    work = run_report.program_work(module)
     compile_start = time.perf_counter()
     planned = None
     if options.compare == "each":
@@ -139,6 +150,7 @@ def run(arguments: Sequence[str]) -> int:
     executor.load(folder.parameters)
     result: RunResult | None = None
     outputs: dict[str, list[np.ndarray]] = {}
+    layers = run_report.LayerErrors.of(folder, program)
     status = 0
     for index in range(runs):
         inputs = select_run(folder.inputs, shapes, index, "inputs")
@@ -150,7 +162,8 @@ def run(arguments: Sequence[str]) -> int:
                 print(departure, file=sys.stderr)
                 status = 1
         else:
-            result = executor.run(inputs)
+            layers.run = index
+            result = executor.run(inputs, layers.tap if layers.values else None, layers.values)
         for name, value in result.outputs.items():
             outputs.setdefault(name, []).append(value)
         _progress(f"run {index + 1} of {runs}", last=index + 1 == runs)
@@ -159,15 +172,45 @@ def run(arguments: Sequence[str]) -> int:
     stacked = {name: np.stack(values) for name, values in outputs.items()}
     record = _record(folder, program, machine, result, stacked, runs)
     record = _with_costs(record, clock, compile_seconds, compile_rss, simulate_seconds)
+    operators = run_report.operator_cycles(result.steps, work, machine)
+    sections: dict[str, Any] = {"operators": [entry.to_json() for entry in operators]}
+    if layers.found:
+        sections["layers"] = layers.to_json()
+    record = replace(record, sections=sections)
     if options.artifacts is not None:
         from tilewright.frontends.program_folder import write_tensors
 
         write_tensors(options.artifacts / "outputs.safetensors", stacked)
     _print_table(record, result, machine, runs)
+    if layers.found:
+        run_report.print_layers(_console(), sections["layers"])
+    if options.profile_operators:
+        run_report.print_operators(_console(wide=True), operators)
     if options.json is not None:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         record.write(options.json)
     return status if record.passed else 1
+
+
+def _calibrate(module: ModuleOp, folder: ProgramFolder, path: Path) -> ProgramFolder:
+    """Quantise the program; what the folder tolerates is said of its own precision, so figures are only shown then."""
+    from tilewright.frontends.program_folder import read_tensors
+    from tilewright.passes.tile_quantize import quantize
+
+    if any(op.name.startswith("tile_asm.") for op in module.body.block.ops):
+        raise RunError("--calibrate needs the tensor program, not a compiled one")
+    if not quantize(module, read_tensors(path), folder.parameters):
+        raise RunError(
+            "--calibrate found nothing to turn into FP8", hint="it casts f16 products of an activation and a parameter"
+        )
+    return replace(folder, tolerance={}, precision="f8, calibrated")
+
+
+def _console(wide: bool = False) -> Any:
+    """Where tables go; one that is not a terminal has no width to fit."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() or not wide else 200)
 
 
 def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -> Any:
@@ -265,8 +308,6 @@ def _record(
 
 
 def _with_costs(record: Result, clock: Clock, compile_seconds: float, compile_rss: int, simulate_seconds: float) -> Result:
-    from dataclasses import replace
-
     from tilewright.tools import result_schema as schema
 
     return replace(

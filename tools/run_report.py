@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What `tile-run` says beyond totals: cycles of every operator beside its bound, and the error of every layer.
+
+Operators are the values of the tensor program, by the names of `value_names` (plan files use them too). Their
+work is read from the program before it is compiled, their cycles from the steps of a run, which say what they
+come from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from tilewright.dialects.entry import entry_function
+from tilewright.dialects.reference import value_names
+from tilewright.dialects.tile_repeat import RepeatOp
+from tilewright.dialects.tile_tensor import ConstantOp, TensorOperation
+from tilewright.machine import Machine
+from tilewright.machine.kernels import kernel
+from tilewright.passes.tensor_ir import operator_of
+from tilewright.planning.dtypes import itemsize
+from tilewright.planning.operators import VIEWS, attention, matmul, pointwise
+from tilewright.planning.operators.base import Operator
+from tilewright.tools import result_schema as schema
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tilewright.backends.program import Program
+    from tilewright.frontends.program_folder import ProgramFolder
+    from tilewright.sim.executor import Step, Tapped
+
+
+# ---------------------------------------------------------------------------------------------- the work
+
+
+@dataclass(frozen=True)
+class Work:
+    """
+    What an operator must do in one run, over all iterations of its repeats.
+
+    `cycles`: of one tile that did it alone, in the inner loop of the operator's kernels, without any set-up
+    or rounding (products: the matrix unit only). `operand_bytes`: of its operands, each once an iteration.
+    """
+
+    kind: str
+    iterations: int
+    cycles: float
+    operand_bytes: int
+
+
+def program_work(module: ModuleOp) -> dict[str, Work]:
+    """
+    Work by operator in the order of the program, of a module of tensor operations; {} for a compiled one.
+    """
+    if any(op.name.startswith("tile_asm.") for op in module.body.block.ops):
+        return {}
+    function = entry_function(module)
+    names = value_names(function)
+    work: dict[str, Work] = {}
+    for op in function.walk():
+        if not isinstance(op, TensorOperation) or isinstance(op, ConstantOp) or op.result not in names:
+            continue
+        operator = operator_of(op)
+        if operator.name in VIEWS:
+            continue
+        iterations = _iterations(op)
+        nbytes = sum(math.prod(shape) * itemsize(dtype) for shape, dtype in operator.operand_types)
+        work[names[op.result]] = Work(
+            operator.name, iterations, inner_cycles(operator) * iterations, nbytes * iterations
+        )
+    return work
+
+
+def _iterations(op: Operation) -> int:
+    count, parent = 1, op.parent_op()
+    while parent is not None:
+        if isinstance(parent, RepeatOp):
+            count *= parent.iterations
+        parent = parent.parent_op()
+    return count
+
+
+def inner_cycles(operator: Operator) -> float:
+    """Cycles of one tile in the inner loops of an operator's kernels; 0 for what only moves data."""
+    shapes = [shape for shape, _ in operator.operand_types]
+    if operator.name == "matmul":
+        product = matmul.canonical(operator)
+        return product.b * product.m * product.n * product.k / products_per_cycle(product.kernel)
+    if operator.name == "attention":
+        shape = attention.canonical(operator)
+        scores = shape.b * shape.queries * shape.keys
+        return scores * (
+            shape.depth / products_per_cycle(shape.score_kernel)
+            + shape.value_depth / products_per_cycle(shape.output_kernel)
+        )
+    dtypes = (*(dtype for _, dtype in operator.operand_types), operator.result_dtype)
+    if operator.name in pointwise.FUNCTIONS or operator.name in ("gelu", "cast"):
+        return _loops(pointwise.kernel_name(operator), (math.prod(operator.result_shape),), dtypes)
+    if operator.name in ("layer_norm", "rms_norm", "softmax"):
+        return _loops(operator.name, (math.prod(shapes[0][:-1]), shapes[0][-1]), dtypes)
+    if operator.name == "reduce":
+        kind = str(operator.attributes["kind"])
+        rows = math.prod(operator.result_shape)
+        columns = math.prod(shapes[0]) // max(rows, 1)
+        return _loops(f"reduce.{'sum' if kind == 'mean' else kind}", (rows, columns), dtypes, {"reduced": 1})
+    return 0.0
+
+
+def products_per_cycle(name: str) -> float:
+    """Multiplications of a matrix kernel in a cycle while rows stream through a panel."""
+    rows = 1024
+    granule = kernel(name).granule
+    terms = dict(kernel(name).itemise((1, rows, granule[2], granule[3]), ("f16",) * 3))
+    return rows * granule[2] * granule[3] / float(terms["rows"][0])
+
+
+_OUTSIDE = ("set-up", "call", "rounding", "rows")
+
+
+def _loops(
+    name: str, extents: tuple[int, ...], dtypes: tuple[str, ...], scalars: Mapping[str, int] | None = None
+) -> float:
+    if 0 in extents:
+        return 0.0
+    terms = kernel(name).itemise(extents, dtypes, scalars)
+    return float(sum(int(cycles[0]) for term, cycles in terms if term not in _OUTSIDE))
+
+
+# ------------------------------------------------------------------------------------ cycles by operator
+
+
+@dataclass
+class OperatorCycles:
+    """
+    Cycles of one operator in one run, summed over iterations, each step on its slowest tile.
+
+    `reduction` is the part of the kernels that add up partial results. `compute_bound` and `exchange_bound`
+    are the cycles of the work spread evenly over all tiles: inner loops only, and every operand byte received
+    once, 4 bytes a cycle; None for steps that no operator of the program accounts for. `assumed` of `total`
+    rests on assumed kernels.
+    """
+
+    name: str
+    kind: str
+    iterations: int
+    compute: int = 0
+    reduction: int = 0
+    copy: int = 0
+    exchange: int = 0
+    sync: int = 0
+    assumed: int = 0
+    compute_bound: float | None = None
+    exchange_bound: float | None = None
+
+    @property
+    def total(self) -> int:
+        return self.compute + self.reduction + self.copy + self.exchange + self.sync
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "total": self.total}
+
+
+def operator_cycles(
+    steps: Iterable[Step], work: Mapping[str, Work], machine: Machine
+) -> list[OperatorCycles]:
+    """
+    One entry an operator, in order of execution; the entries' totals sum to those of the run.
+
+    At the end those that no step names: they cost nothing, or are part of another's kernels.
+    """
+    found: dict[str, OperatorCycles] = {}
+    for step in steps:
+        name = step.provenance.partition(":")[0] or step.name
+        entry = found.get(name)
+        if entry is None:
+            entry = found[name] = _entry(name, work.get(name), machine)
+        if step.category == "compute":
+            reduces = step.name.startswith("reduce_partials") and entry.kind != "reduce"
+            category = "reduction" if reduces else "compute"
+        else:
+            category = step.category
+        setattr(entry, category, getattr(entry, category) + step.cycles)
+        if step.assumed:
+            entry.assumed += step.cycles
+    unnamed = [_entry(name, known, machine) for name, known in work.items() if name not in found]
+    return [*found.values(), *unnamed]
+
+
+def _entry(name: str, work: Work | None, machine: Machine) -> OperatorCycles:
+    if work is None:
+        return OperatorCycles(name, "move", 1)
+    compute, exchange = work.cycles / machine.tiles, work.operand_bytes / 4 / machine.tiles
+    return OperatorCycles(name, work.kind, work.iterations, compute_bound=compute, exchange_bound=exchange)
+
+
+def print_operators(console: Console, operators: Sequence[OperatorCycles]) -> None:
+    """The table, and what stands for what."""
+    from rich.table import Table
+
+    table = Table(title="cycles by operator", title_justify="left")
+    table.add_column("operator", no_wrap=True)
+    columns = ("total", "compute", "reduction", "copy", "exchange", "sync")
+    for title in (*columns, "compute bound", "exchange bound", "assumed"):
+        table.add_column(title, justify="right", no_wrap=True)
+
+    def bound(value: float | None) -> str:
+        return "" if value is None else f"{value:,.0f}"
+
+    for entry in operators:
+        assumed = f"{100 * entry.assumed / entry.total:.0f} %" if entry.assumed else ""
+        figures = [f"{getattr(entry, column):,}" for column in columns]
+        table.add_row(entry.name, *figures, bound(entry.compute_bound), bound(entry.exchange_bound), assumed)
+    table.add_section()
+    sums = [sum(getattr(entry, column) for entry in operators) for column in columns]
+    bounds = [
+        sum(getattr(entry, name) or 0.0 for entry in operators)
+        for name in ("compute_bound", "exchange_bound")
+    ]
+    share = f"{100 * sum(entry.assumed for entry in operators) / sums[0]:.1f} %" if sums[0] else ""
+    table.add_row("all", *(f"{value:,}" for value in sums), *map(bound, bounds), share)
+    console.print(table)
+
+
+# --------------------------------------------------------------------------------------- error by layer
+
+
+@dataclass
+class LayerErrors:
+    """
+    Values of repeats compared with expected ones while the program runs: give `tap` and `values` to the
+    executor.
+
+    `expected` holds by name of the value a tensor with a leading axis of iterations, behind one of runs if
+    there are several.
+    """
+
+    expected: Mapping[str, np.ndarray]
+    run: int = 0
+    found: list[tuple[str, int, schema.Check]] = field(default_factory=list[tuple[str, int, schema.Check]])
+
+    @staticmethod
+    def of(folder: ProgramFolder, program: Program) -> LayerErrors:
+        """The expected tensors of a folder that are values inside repeats and no outputs."""
+        outputs = {name for b in program.bindings if b.kind == "output" for name in (b.tensors or (b.name,))}
+        tapped = {tap.value for tap in _taps(program.body)}
+        names = [name for name in folder.expected if name in tapped and name not in outputs]
+        return LayerErrors({name: folder.expected[name] for name in names})
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return tuple(self.expected)
+
+    def tap(self, tapped: Tapped) -> None:
+        wanted = self.expected[tapped.value]
+        if len(tapped.iteration) != 1 or wanted.ndim not in (tapped.data.ndim + 1, tapped.data.ndim + 2):
+            return
+        if wanted.ndim == tapped.data.ndim + 2:
+            wanted = wanted[self.run]
+        (iteration,) = tapped.iteration
+        if iteration < len(wanted) and wanted.shape[1:] == tapped.data.shape:
+            check = schema.compare(tapped.value, tapped.data, wanted[iteration], None)
+            self.found.append((tapped.value, iteration, check))
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The last run's errors."""
+        last = {(value, iteration): check for value, iteration, check in self.found}
+        return [
+            {
+                "value": value,
+                "iteration": iteration,
+                **{name: getattr(check, name) for name in _FIGURES},
+            }
+            for (value, iteration), check in last.items()
+        ]
+
+
+_FIGURES = ("max_abs_error", "cosine", "min_row_cosine", "mean_row_cosine")
+
+
+def _taps(body: Sequence[Any]) -> Iterable[Any]:
+    from tilewright.backends.program import Repeat, Tap
+
+    for instruction in body:
+        if isinstance(instruction, Tap):
+            yield instruction
+        elif isinstance(instruction, Repeat):
+            yield from _taps(instruction.body)
+
+
+def print_layers(console: Console, layers: Sequence[Mapping[str, Any]]) -> None:
+    """One row an iteration."""
+    from rich.table import Table
+
+    table = Table(title="error by layer, against FP32", title_justify="left")
+    table.add_column("value", no_wrap=True)
+    for title in ("iteration", "max abs error", "cosine", "min row cosine", "mean row cosine"):
+        table.add_column(title, justify="right")
+    for layer in layers:
+        figures = ["-" if layer[name] is None else f"{layer[name]:.6f}" for name in _FIGURES]
+        table.add_row(str(layer["value"]), str(layer["iteration"]), *figures)
+    console.print(table)
