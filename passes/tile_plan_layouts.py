@@ -5,7 +5,8 @@ layout as encoding of each value, a home for each parameter.
 
 Operations are visited in order; each takes its record from its own `plan` attribute, from the plan file, or
 else its planner's default. Views stay views where they can be expressed. Parameters, constants and inputs are
-placed by their first consumer: the compact form of what it wants. Foreign operations are left alone.
+placed by their first consumer: the compact form of what it wants, parameters (`homes=ready`) just as it wants them. What has a layout keeps it. Foreign operations
+are left alone.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tilewright import settings
 from tilewright.diagnostics import TileError
-from tilewright.dialects.entry import entry_function
+from tilewright.dialects.entry import PARAMETER_ATTRIBUTE, argument_attributes, entry_function
+from tilewright.dialects.tile_layout import HomeOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
 from tilewright.machine import Machine
 from tilewright.passes.tensor_ir import (
@@ -54,6 +58,7 @@ class TilePlanLayoutsPass(ModulePass):
     name = "tile-plan-layouts"
     machine: str | None = None
     plan: str | None = None
+    homes: Literal["compact", "ready"] = "compact"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
@@ -62,8 +67,9 @@ class TilePlanLayoutsPass(ModulePass):
         plan.check_machine(machine.name)
         op.attributes[MACHINE] = StringAttr(self.machine or settings.current().machine or _written(op))
         function = entry_function(op)
-        planner = _LayoutPlanner(machine, plan)
+        planner = _LayoutPlanner(machine, plan, self.homes == "ready")
         block = function.body.block
+        planner.given_homes(block)
         planner.plan_block(block, "")
         for value in list(block.args):
             planner.settle(value)
@@ -80,9 +86,10 @@ def _written(module: ModuleOp) -> str:
 class _LayoutPlanner:
     """One walk over the program; `names` are the operators seen, as a plan file calls them."""
 
-    def __init__(self, machine: Machine, plan: PlanFile) -> None:
+    def __init__(self, machine: Machine, plan: PlanFile, ready: bool = False) -> None:
         self.machine = machine
         self.plan = plan
+        self.ready = ready
         self.names: list[str] = []
 
     def plan_block(self, block: Block, prefix: str) -> None:
@@ -101,6 +108,18 @@ class _LayoutPlanner:
                 if error.location is None:
                     error.location = op.location
                 raise
+
+    def given_homes(self, block: Block) -> None:
+        """What a `tile_layout.home` of the program says is where its operand is."""
+        for op in block.walk():
+            where = placement(op.results[0]) if isinstance(op, HomeOp) else None
+            if where is not None:
+                for value in home_chain(op.operands[0]):
+                    if placement(value) not in (None, where):
+                        raise TileError(
+                            "the operand of a home has another layout already", location=op.location
+                        )
+                    self.encode(value, *where)
 
     def name_of(self, op: Operation, prefix: str) -> str:
         """A unique, readable name: the result's name in the text, or the operator's."""
@@ -233,19 +252,34 @@ class _LayoutPlanner:
         if target is None:
             target = flat_layout(tensor.get_shape(), dtype, self.machine)
         layout, view = target
-        chain = [value]
-        while isinstance(chain[-1], BlockArgument) and isinstance(
-            parent := chain[-1].block.parent_op(), RepeatOp
-        ):
-            chain.append(parent.operands[chain[-1].index])
+        chain = home_chain(value)
         members = 1
         for v in chain:
             if isinstance(v.type, SequenceType):
                 members = max(members, math.prod(v.type.counts))
-        home = home_layout(layout, dtype, members)
+        home = layout if self.ready and _is_parameter(chain[-1]) else home_layout(layout, dtype, members)
         for v in chain:
             if value_of(v) is None:
                 self.encode(v, home, view)
+
+
+def home_chain(value: SSAValue) -> list[SSAValue]:
+    """The value and what it is outside of the repeats that pass it in, the outermost last."""
+    chain = [value]
+    while isinstance(chain[-1], BlockArgument) and isinstance(
+        parent := chain[-1].block.parent_op(), RepeatOp
+    ):
+        chain.append(parent.operands[chain[-1].index])
+    return chain
+
+
+def _is_parameter(value: SSAValue) -> bool:
+    function = value.block.parent_op() if isinstance(value, BlockArgument) else None
+    return (
+        isinstance(function, FuncOp)
+        and isinstance(value, BlockArgument)
+        and PARAMETER_ATTRIBUTE in argument_attributes(function.arg_attrs, value.index)
+    )
 
 
 def _is_tensor(value: SSAValue) -> bool:

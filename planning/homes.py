@@ -102,7 +102,9 @@ def _sequence(compute: Layout, panels: Sequence[tuple[int, ...]]) -> Layout:
     return Layout(axes, (*outer, *inner), (), 0, compute.tiles)
 
 
-def linear(form: Layout, tiles: int, *, owners: int | None = None, chunk: int | None = None, base: int = 0) -> Layout:
+def linear(
+    form: Layout, tiles: int, *, owners: int | None = None, chunk: int | None = None, base: int = 0
+) -> Layout:
     """Successive tiles from `base` take `chunk` panels each (default: as evenly as whole panels allow over `owners` tiles)."""
     chunk = max(1, chunk if chunk is not None else -(-form.panel_count // (owners or tiles)))
     return dataclasses.replace(form, chunk=chunk, base=base, tiles=tiles)
@@ -160,7 +162,9 @@ class Candidate:
     cycles: int
 
 
-def candidates(compute: Layout, view: View, dtype: str, members: int, machine: Machine) -> tuple[Candidate, ...]:
+def candidates(
+    compute: Layout, view: View, dtype: str, members: int, machine: Machine
+) -> tuple[Candidate, ...]:
     """
     Compute-ready storage and, where its shards are smaller, compact storage; whoever the consumer is.
 
@@ -185,7 +189,9 @@ def candidates(compute: Layout, view: View, dtype: str, members: int, machine: M
     return tuple(found)
 
 
-def materialise_cycles(home: Layout, home_view: View, want: Layout, view: View, dtype: str, machine: Machine) -> int:
+def materialise_cycles(
+    home: Layout, home_view: View, want: Layout, view: View, dtype: str, machine: Machine
+) -> int:
     """Bound of the exchange that brings one member from its home to where it is used (cycles; 0 where nothing moves)."""
     buffers = {"home": Buffer(home, dtype), "want": Buffer(want, dtype)}
     stage = ExchangeStage((Move("home", home_view, "want", view),), "materialise")
@@ -266,7 +272,11 @@ def select_homes(
         trials += count
         load = total_load(placed, tiles)
         addresses = sum(g.address_bytes for g in placed)
-        first = (addresses, int(load.max(initial=0))) if objective == "addresses" else (int(load.max(initial=0)), addresses)
+        first = (
+            (addresses, int(load.max(initial=0)))
+            if objective == "addresses"
+            else (int(load.max(initial=0)), addresses)
+        )
         score = (*first, int((load * load).sum()))
         if best is None or score < best[0]:
             best = score, placed
@@ -299,12 +309,19 @@ def sequence_of(group: StorageGroup) -> Layout:
     first = tuple(d for d in layout.order if d[1] == 0)
     if layout.chunk is not None or all(outer[a] > 1 or layout.axes[a].extent <= 1 for a in outer):
         axes = tuple(Axis(axis.extent, (), axis.panels) for axis in layout.axes)
-        return Layout(axes, (*first, *(d for d in layout.order if d[1] > 0)), (), 0, layout.tiles, layout.memory)
+        return Layout(
+            axes, (*first, *(d for d in layout.order if d[1] > 0)), (), 0, layout.tiles, layout.memory
+        )
     return panel_form(layout, group.size, members=group.members)
 
 
 def _assign(
-    groups: Sequence[StorageGroup], order: Sequence[int], tiles: int, distribution: Distribution, level: int, rotations: int
+    groups: Sequence[StorageGroup],
+    order: Sequence[int],
+    tiles: int,
+    distribution: Distribution,
+    level: int,
+    rotations: int,
 ) -> tuple[tuple[StorageGroup, ...], int]:
     placed = list(groups)
     load = total_load([g for g in groups if not movable(g)], tiles)
@@ -318,7 +335,9 @@ def _assign(
         for rank, layout in enumerate(_distributions(group, tiles, distribution, level)):
             bytes_ = dataclasses.replace(group, layout=layout).load(tiles)
             tried = shifts if layout.chunk is None and shifts.size else np.concatenate([[cursor], shifts])
-            rotated = np.lib.stride_tricks.sliding_window_view(np.concatenate([bytes_, bytes_]), tiles)[(tiles - tried) % tiles]
+            rotated = np.lib.stride_tricks.sliding_window_view(np.concatenate([bytes_, bytes_]), tiles)[
+                (tiles - tried) % tiles
+            ]
             top = (rotated + load).max(axis=1)
             energy = rotated @ load  # of the sum of squares, what depends on the rotation
             at = int(np.lexsort((np.arange(tried.size), energy, top))[0])
@@ -355,6 +374,8 @@ def _distributions(group: StorageGroup, tiles: int, distribution: Distribution, 
             panel = form.panel_elements * group.size * group.members
             owners = min(tiles, max(1, -(-form.panel_count * panel // level)))
         result.append(panel_grid(form, tiles, owners))
+    if not level:  # the provisional distribution, rotated: kept where dealing its panels again is no better
+        result.append(dataclasses.replace(group.layout, base=0, tiles=tiles))
     return result
 
 
