@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What the homes of a program take on every tile, before and after the choice.
+
+Figures come from the layouts alone; they are final once `tile-select-homes` has run, since nothing moves a home afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tilewright.machine import Machine
+from tilewright.planning.homes import StorageGroup, total_load
+
+FORMAT = "tilewright-homes"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class HomeReport:
+    """Storage groups before and after (same order), and what was refused."""
+
+    machine: str
+    tiles: int
+    before: tuple[StorageGroup, ...]
+    after: tuple[StorageGroup, ...]
+    notes: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(
+        machine: Machine,
+        before: Sequence[StorageGroup],
+        after: Sequence[StorageGroup],
+        notes: Sequence[str] = (),
+    ) -> HomeReport:
+        return HomeReport(machine.name, machine.tiles, tuple(before), tuple(after), tuple(notes))
+
+    def to_json(self) -> dict[str, Any]:
+        """Bytes are of all members; a list `runs` holds [first tile, tiles, bytes] of the stretches with equal bytes."""
+        groups = [self._group(b, a) for b, a in zip(self.before, self.after, strict=True)]
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "machine": self.machine,
+            "tiles": self.tiles,
+            "before": _balance(self.before, self.tiles),
+            "after": _balance(self.after, self.tiles),
+            "parameters": groups,
+            "notes": list(self.notes),
+        }
+
+    def _group(self, before: StorageGroup, after: StorageGroup) -> dict[str, Any]:
+        old, new = before.load(self.tiles), after.load(self.tiles)
+        padding = after.layout.padding(after.size, self.tiles) * after.members
+        return {
+            "name": after.name,
+            "members": after.members,
+            "pinned": after.pinned,
+            "moved": before.layout != after.layout,
+            "form": form_of(after),
+            "home": str(after.layout),
+            "previous_home": str(before.layout),
+            "copies": int(after.layout.replica_tiles.size),
+            "owners": int(np.count_nonzero(new)),
+            "padding_bytes": int(padding.sum()),
+            "before": {"max": int(old.max(initial=0)), "mean": float(old.mean()), "runs": _runs(old)},
+            "after": {"max": int(new.max(initial=0)), "mean": float(new.mean()), "runs": _runs(new)},
+        }
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the JSON."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(json.dumps(self.to_json(), indent=1) + "\n", encoding="utf-8")
+
+    def table(self) -> str:
+        """The same as text, largest first."""
+        data = self.to_json()
+        lines = [
+            f"{'parameter':<40} {'members':>7} {'form':<9} {'copies':>6} {'before':>9} {'after':>9} {'padding':>9}"
+        ]
+        for g in sorted(data["parameters"], key=lambda g: (-g["after"]["max"], g["name"])):
+            lines.append(
+                f"{g['name'][:40]:<40} {g['members']:>7} {g['form']:<9} {g['copies']:>6} {g['before']['max']:>9,} "
+                f"{g['after']['max']:>9,} {g['padding_bytes']:>9,}"
+            )
+        for word in ("before", "after"):
+            b = data[word]
+            lines.append(
+                f"{word}: {b['max']:,} bytes on the fullest tile, {b['mean']:,.0f} on average, ratio {b['max_over_mean']:.3f}, "
+                f"{b['addresses']:,} bytes of common addresses"
+            )
+        return "\n".join((*lines, *self.notes)) + "\n"
+
+
+def form_of(group: StorageGroup) -> str:
+    """linear, grid, or shared (copies on several tiles)."""
+    if group.layout.chunk is not None:
+        return "linear"
+    return "shared" if group.layout.replica_tiles.size > 1 else "grid"
+
+
+def _balance(groups: Sequence[StorageGroup], tiles: int) -> dict[str, Any]:
+    load = total_load(groups, tiles)
+    mean = float(load.mean()) if load.size else 0.0
+    return {
+        "max": int(load.max(initial=0)),
+        "mean": mean,
+        "min": int(load.min(initial=int(load.max(initial=0)))),
+        "max_over_mean": float(load.max(initial=0) / mean) if mean else 1.0,
+        "addresses": sum(g.address_bytes for g in groups),
+    }
+
+
+def _runs(values: np.ndarray) -> list[list[int]]:
+    starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
+    lengths = np.diff(np.append(starts, values.size))
+    return [[int(s), int(n), int(values[s])] for s, n in zip(starts, lengths, strict=True)]
