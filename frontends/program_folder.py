@@ -30,6 +30,7 @@ PROGRAM = "program.mlir"
 PARAMETERS = "parameters.safetensors"
 INPUTS = "inputs.safetensors"
 EXPECTED = "expected.safetensors"
+LAYERS = "layers.safetensors"
 TASK = "task.safetensors"
 RUN = "run.json"
 
@@ -254,6 +255,11 @@ class ProgramFolder:
     """
     inputs: Tensors = field(default_factory=dict[str, np.ndarray])
     expected: Tensors = field(default_factory=dict[str, np.ndarray])
+    layers: Tensors = field(default_factory=dict[str, np.ndarray])
+    """
+    What values inside repeats should be, by name (`layers.x_next`), with a leading axis of iterations, behind that of runs:
+    for reports of the error by layer, never for the verdict.
+    """
     seed: int = 0
     tolerance: Mapping[str, Tolerance] = field(default_factory=dict[str, Tolerance])
     precision: str | None = None
@@ -295,6 +301,10 @@ class ProgramFolder:
             write_tensors(folder / PARAMETERS, self.parameters)
             write_tensors(folder / INPUTS, self.inputs)
             write_tensors(folder / EXPECTED, self.expected)
+            if self.layers:
+                write_tensors(folder / LAYERS, self.layers)
+            else:
+                (folder / LAYERS).unlink(missing_ok=True)
             if self.task is not None:
                 tensors = {"labels": self.task.labels, "reference_logits": self.task.reference_logits}
                 write_tensors(folder / TASK, tensors)
@@ -358,6 +368,7 @@ class ProgramFolder:
             parameters=tensors(parameters, PARAMETERS),
             inputs=tensors(inputs, INPUTS),
             expected=tensors(expected, EXPECTED),
+            layers=tensors(None, LAYERS),
             seed=_whole(run, "seed", folder / RUN) or 0,
             tolerance=_tolerances(run, folder / RUN),
             precision=_text(run, "precision", folder / RUN, None),

@@ -248,11 +248,9 @@ class LayerErrors:
 
     @staticmethod
     def of(folder: ProgramFolder, program: Program) -> LayerErrors:
-        """The expected tensors of a folder that are values inside repeats and no outputs."""
-        outputs = {name for b in program.bindings if b.kind == "output" for name in (b.tensors or (b.name,))}
+        """The folder's tensors by layer that the program still has as values."""
         tapped = {tap.value for tap in _taps(program.body)}
-        names = [name for name in folder.expected if name in tapped and name not in outputs]
-        return LayerErrors({name: folder.expected[name] for name in names})
+        return LayerErrors({name: values for name, values in folder.layers.items() if name in tapped})
 
     @property
     def values(self) -> tuple[str, ...]:

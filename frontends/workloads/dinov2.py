@@ -262,7 +262,8 @@ def build(mode: e.Mode = e.DEFAULT_MODE) -> ProgramFolder:
         program=program(title, [patches], parameters.arguments, block, outputs),
         parameters=values,
         inputs={"patches": inputs},
-        expected={"tokens": tokens, "layers.x_next": np.stack(layers)},
+        expected={"tokens": tokens},
+        layers={"layers.x_next": np.stack(layers)},
         tolerance={"tokens": tolerance(mode)},
         precision=str(mode),
         workload={"name": "dinov2", **options},
@@ -272,5 +273,5 @@ def build(mode: e.Mode = e.DEFAULT_MODE) -> ProgramFolder:
 def tolerance(mode: e.Mode) -> Tolerance:
     """FP8 operands turn single tokens further than most: the least of 257 cosines is far below their mean."""
     if "f8" in (mode.precision, mode.attention):
-        return Tolerance(cosine=0.99, min_row_cosine=0.94)
+        return Tolerance(cosine=0.99, min_row_cosine=0.97)
     return Tolerance(min_row_cosine=0.999)

@@ -241,7 +241,8 @@ def build(length: int = DEFAULT.tokens, mode: e.Mode = e.DEFAULT_MODE) -> Progra
         program=program(title, [x_tokens, x_mask], parameters.arguments, block, outputs),
         parameters=values,
         inputs={"tokens": tokens, "mask": mask},
-        expected={**expected, "layers.x_next": np.stack(layers)},
+        expected=expected,
+        layers={"layers.x_next": np.stack(layers)},
         tolerance={
             "embeddings": Tolerance(min_row_cosine=0.99 if coarse else 0.9999),
             "similarities": Tolerance(0.05 if coarse else 0.01),

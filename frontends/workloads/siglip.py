@@ -107,7 +107,8 @@ def build(
     head_norm = parameters.norm("head.norm")
 
     calibration = e.Calibration()
-    expected = run_forward(patches, parameters, shape, calibration)
+    layers: list[np.ndarray] = []
+    expected = run_forward(patches, parameters, shape, calibration, layers)
 
     block = Block()
     (name, values_in), *_ = inputs.items()
@@ -141,6 +142,7 @@ def build(
         parameters=values,
         inputs=inputs,
         expected=expected,
+        layers={"layers.x_next": np.stack(layers)} if layers else {},
         seed=seed,
         tolerance=tolerances(mode, shape.layers),
         precision=str(mode),
@@ -149,15 +151,20 @@ def build(
 
 
 def run_forward(
-    patches: np.ndarray, parameters: e.Parameters, shape: e.Shape, calibration: e.Calibration
+    patches: np.ndarray,
+    parameters: e.Parameters,
+    shape: e.Shape,
+    calibration: e.Calibration,
+    layers: list[np.ndarray],
 ) -> dict[str, np.ndarray]:
-    """The outputs in float32, of the weights as stored."""
+    """The outputs in float32, of the weights as stored; `layers` gets the residual stream after each layer, in f16."""
     w = parameters.group
     embedding = w("embedding.")
     x = forward.linear(patches.astype(np.float32), embedding["weight"], embedding["bias"])
     x = x.reshape(shape.batch, shape.tokens, shape.width) + parameters.as_stored("positions")
     for layer in range(shape.layers):
         x = forward.encoder_layer(x, w(e.layer_tensor(layer, "")), shape.heads, calibration.under())
+        layers.append(x.reshape(shape.rows, shape.width).astype(np.float16))
     norm = w("norm.")
     x = forward.layer_norm(x, norm["weight"], norm["bias"])
     pooled = forward.attention_pooling(x, w("head."), shape.heads, calibration.under("head."))

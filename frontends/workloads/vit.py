@@ -41,7 +41,8 @@ def build(
     head = parameters.linear("head") if classes else None
 
     calibration = e.Calibration()
-    expected = run_forward(patches, parameters, shape, calibration, bool(classes))
+    layers: list[np.ndarray] = []
+    expected = run_forward(patches, parameters, shape, calibration, bool(classes), layers)
 
     scale = calibration.scales()
     block = Block()
@@ -64,6 +65,7 @@ def build(
         parameters=values,
         inputs={"patches": patches},
         expected=expected,
+        layers={"layers.x_next": np.stack(layers)} if layers else {},
         seed=seed,
         tolerance=dict.fromkeys(outputs, tolerance),
         precision=str(mode),
@@ -72,15 +74,21 @@ def build(
 
 
 def run_forward(
-    patches: np.ndarray, parameters: e.Parameters, shape: e.Shape, calibration: e.Calibration, head: bool
+    patches: np.ndarray,
+    parameters: e.Parameters,
+    shape: e.Shape,
+    calibration: e.Calibration,
+    head: bool,
+    layers: list[np.ndarray],
 ) -> dict[str, np.ndarray]:
-    """The outputs in float32, of the weights as stored."""
+    """The outputs in float32, of the weights as stored; `layers` gets the residual stream after each layer, in f16."""
     w = parameters.group
     embedding = w("embedding.")
     x = forward.linear(patches.astype(np.float32), embedding["weight"], embedding["bias"])
     x = x.reshape(shape.batch, shape.tokens, shape.width) + parameters.as_stored("positions")
     for layer in range(shape.layers):
         x = forward.encoder_layer(x, w(e.layer_tensor(layer, "")), shape.heads, calibration.under())
+        layers.append(x.reshape(shape.rows, shape.width).astype(np.float16))
     norm = w("norm.")
     x = forward.layer_norm(x, norm["weight"], norm["bias"])
     outputs = {"tokens": x.reshape(shape.rows, shape.width)}
