@@ -41,8 +41,8 @@ from tilewright.passes.tensor_ir import (
 )
 from tilewright.passes.tile_plan_layouts import apply_view
 from tilewright.planning.layout import View
-from tilewright.planning.operators import PLANNERS, VIEWS
-from tilewright.planning.operators.base import Builder, Operator, flat_layout
+from tilewright.planning.operators import PLANNERS, VIEWS, Planner
+from tilewright.planning.operators.base import Builder, Operator, Record, flat_layout
 from tilewright.planning.operators.movement import expand_convert
 from tilewright.planning.stages import Buffer, ComputeStage, ExchangeStage, KernelOperand, Stages, Value
 
@@ -80,6 +80,8 @@ class _Lowering:
         self.at = IRBuilder(InsertPoint.at_end(self.top))
         self.location: object = None
         self.constants = 0
+        self.waiting: dict[SSAValue, Operation] = {}
+        """Materialised operands that their only reader takes from the home."""
 
     # -- emission
 
@@ -150,7 +152,11 @@ class _Lowering:
             self.lower_view(op)
         elif op.name.startswith("tile_tensor."):
             self.lower_operator(op, kind)
-        elif op.name == "tile_layout.convert":
+        elif op.name == "tile_layout.home":
+            self.env[op.results[0]] = self.env[op.operands[0]]
+        elif op.name == "tile_layout.materialize" and _read_by_one_operation(op):
+            self.waiting[op.results[0]] = op
+        elif op.name in ("tile_layout.convert", "tile_layout.materialize"):
             self.lower_convert(op)
         elif op.name in ("func.return", "tile_repeat.yield"):
             pass
@@ -223,14 +229,43 @@ class _Lowering:
             raise LoweringError(
                 f"{op.name} has no plan", location=op.location, hint="run tile-plan-layouts first"
             )
-        stored = [self.stored(v) for v in op.operands]
-        stages = planner.expand(operator_of(op), record, tuple(value for _, value in stored), self.machine)
+        stages, stored = self.expand_from_homes(op, planner, record)
         name = value_name(op)
         results = self.lower_stages(stages, tuple(buffer for buffer, _ in stored), name)
         for result, (buffer, view) in zip(op.results, results, strict=True):
             self.env[result] = (buffer, view)
             if result.first_use is not None:
                 self.emit(BindOp("value", buffer, view, (name,)))
+
+    def expand_from_homes(
+        self, op: Operation, planner: Planner, record: Record
+    ) -> tuple[Stages, list[tuple[SSAValue, Value]]]:
+        """
+        The stages of an operation and what its operands are stored in.
+
+        An operand that is materialised for this operation alone comes straight from its home, in the exchange that
+        brings the other operands, unless the plan depends on its layout or a kernel reads it in place.
+        """
+        operator = operator_of(op)
+        waiting = [i for i, v in enumerate(op.operands) if v in self.waiting]
+        if waiting:
+            direct = [
+                self.stored(self.waiting[v].operands[0] if v in self.waiting else v) for v in op.operands
+            ]
+            stages = _expand_unless_refused(planner, operator, record, [v for _, v in direct], self.machine)
+            expected = [placement(result) for result in op.results]
+            if stages is not None:
+                found = [(stages.buffer(name).layout, view) for name, view in stages.results]
+                read = [
+                    o.buffer for s in stages.stages if isinstance(s, ComputeStage) for o in (*s.ins, *s.outs)
+                ]
+                if found == expected and not any(f"in{i}" in read for i in waiting):
+                    return stages, direct
+            for i in waiting:
+                if op.operands[i] not in self.env:
+                    self.lower_convert(self.waiting[op.operands[i]])
+        stored = [self.stored(v) for v in op.operands]
+        return planner.expand(operator, record, tuple(v for _, v in stored), self.machine), stored
 
     def lower_stages(self, stages: Stages, operands: tuple[SSAValue, ...], name: str) -> list[Stored]:
         """Emit the buffers and operations of an expansion; returns its results."""
@@ -433,6 +468,23 @@ class _Lowering:
         count = math.prod(op.result.type.counts) if isinstance(op.result.type, SequenceType) else 1
         member = self.emit(tile.MemberOp(buffer, op.index.value.data, count)).results[0]
         self.env[op.result] = (member, view)
+
+
+def _read_by_one_operation(op: Operation) -> bool:
+    """Whether the result is read once, by an operation of the same block that has a planner."""
+    user = op.results[0].get_user_of_unique_use()
+    if user is None or user.parent_block() is not op.parent_block():
+        return False
+    return user.name.startswith("tile_tensor.") and user.name.partition(".")[2] in PLANNERS
+
+
+def _expand_unless_refused(
+    planner: Planner, operator: Operator, record: Record, values: list[Value], machine: Machine
+) -> Stages | None:
+    try:
+        return planner.expand(operator, record, tuple(values), machine)
+    except TileError:
+        return None
 
 
 def _member_type(sequence: SSAValue, count: int) -> BufferType:

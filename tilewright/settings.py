@@ -26,6 +26,8 @@ class Settings:
     """Plan file that forces choices of the planner."""
     sidecar_dir: Path | None = None
     """Folder for tables that are too large to print inline."""
+    home_report: Path | None = None
+    """File to which the home selection writes its report (JSON)."""
     inputs_path: Path | None = None
     """Values of the program's inputs (`.safetensors`)."""
 

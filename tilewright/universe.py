@@ -27,12 +27,14 @@ DIALECTS: tuple[str, ...] = (
 PASSES: tuple[str, ...] = (
     "tile-allocate-memory",
     "tile-compile",
+    "tile-convert-compact-micro-panels",
     "tile-fuse-epilogues",
     "tile-lower-to-asm",
     "tile-lower-to-buffers",
     "tile-plan-layouts",
     "tile-quantize",
     "tile-schedule-exchange",
+    "tile-select-homes",
     "tile-unroll-repeat",
 )
 
