@@ -15,15 +15,12 @@ from xdsl.ir import Operation
 
 from tilewright.backends.image import Image, to_image
 from tilewright.diagnostics import TileError
-from tilewright.dialects.entry import entry_function
 from tilewright.dialects.parsing import context, parse_module
+from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import Machine, load
 from tilewright.passes.tensor_ir import PLAN, operator_of, record_attr, record_of
-from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
-from tilewright.passes.tile_lower_to_asm import _Assembler
-from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
+from tilewright.passes.tile_compile import stages
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
-from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
 from tilewright.planning.operators import PLANNERS, attention, matmul
 from tilewright.planning.operators.base import Record
 from tilewright.planning.operators.pointwise import PointwiseRecord
@@ -34,6 +31,9 @@ from tilewright.sim.oracle import Oracle, compare_each, departure
 
 POISONS = (float("nan"), float("inf"), -42.0, 0.0, 7.0)
 """What memory that nobody has written may hold; no result may depend on it."""
+
+PLANNING = [step.name for step in stages()].index(TilePlanLayoutsPass.name)
+"""Where in the compilation plans are chosen: what comes before may change the operations that are to be planned."""
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -66,15 +66,16 @@ def compile_module(module: ModuleOp, ctx: Context, machine_name: str, rng: rando
     plan(module, ctx, machine, rng)
     module.verify()
     oracle = Oracle(module)
-    for step in (TileLowerToBuffersPass(), TileScheduleExchangePass(), TileAllocateMemoryPass()):
+    for step in stages()[PLANNING + 1 :]:
         step.apply(ctx, module)
         module.verify()
-    program = _Assembler(machine, machine_name).assemble(entry_function(module))
-    return Compiled(machine, to_image(program), oracle)
+    return Compiled(machine, to_image(module_to_program(module)), oracle)
 
 
 def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | None) -> None:
     """Choose layouts, with random records on the operations if there is an `rng`. A leader that cannot lead is let go."""
+    for step in stages()[:PLANNING]:
+        step.apply(ctx, module)
     if rng is not None:
         for op in module.walk():
             if (record := random_record(op, machine, rng)) is not None:
@@ -88,12 +89,12 @@ def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | 
             if "cannot give the result its layout" not in error.message:
                 raise
         for op in module.walk():
-            if PLAN in op.attributes and isinstance(record_of(op, Record_of(op)), PointwiseRecord):
+            if PLAN in op.attributes and isinstance(record_of(op, record_kind(op)), PointwiseRecord):
                 del op.attributes[PLAN]
     TilePlanLayoutsPass().apply(ctx, module)
 
 
-def Record_of(op: Operation) -> type[Record]:  # noqa: N802
+def record_kind(op: Operation) -> type[Record]:
     """The record type of an operation's planner."""
     return PLANNERS[op.name.partition(".")[2]].record
 

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The oracle against the reference semantics, operation by operation, and what `compare_each` says about a
+fault.
+"""
+
+import random
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright.backends.image import to_image
+from tilewright.dialects import reference
+from tilewright.dialects.parsing import context, parse_module
+from tilewright.dialects.tile_asm import module_to_program
+from tilewright.dialects.tile_tensor import TensorOperation
+from tilewright.machine import load
+from tilewright.passes.tensor_ir import dtype_of, tensor_of
+from tilewright.passes.tile_compile import stages
+from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
+from tilewright.planning.dtypes import float_format, is_integer, numpy_dtype
+from tilewright.sim.executor import Executor
+from tilewright.sim.oracle import Oracle, OracleError, compare_each, differing, evaluate_operation
+
+_PATH = Path(__file__).parents[1] / "end_to_end" / "random_programs.py"
+_SPEC = spec_from_file_location("oracle_random_programs", _PATH)
+assert _SPEC is not None and _SPEC.loader is not None
+programs = module_from_spec(_SPEC)
+sys.modules[_SPEC.name] = programs
+_SPEC.loader.exec_module(programs)
+
+ROWS = ("tile_tensor.layer_norm", "tile_tensor.rms_norm", "tile_tensor.softmax", "tile_tensor.reduce")
+PRODUCTS = ("tile_tensor.matmul", "tile_tensor.attention")
+
+
+def planned(text: str, machine: str = "t4"):
+    """The module after planning, and its context."""
+    module = parse_module(
+        f'module attributes {{tile.machine = "{machine}"}} {{ {text} }}', ctx=(ctx := context())
+    )
+    for step in stages():
+        step.apply(ctx, module)
+        if isinstance(step, TilePlanLayoutsPass):
+            break
+    return module, ctx
+
+
+def machine_for(module, ctx, poison: float | None = None) -> Executor:
+    names = [step.name for step in stages()]
+    for step in stages()[names.index(TilePlanLayoutsPass.name) + 1 :]:
+        step.apply(ctx, module)
+    program = module_to_program(module)
+    return Executor(to_image(program), load(program.machine), poison)
+
+
+def reference_of(op: TensorOperation, operands) -> np.ndarray:
+    evaluation = reference._Evaluation(True, None, {})
+    evaluation.values = dict(zip(op.operands, operands, strict=True))
+    return evaluation._compute(op)
+
+
+def random_operands(op: TensorOperation, rng: np.random.Generator) -> list[np.ndarray]:
+    found: dict[object, np.ndarray] = {}
+    for value in op.operands:
+        dtype = numpy_dtype(dtype_of(tensor_of(value).element_type))
+        shape = tensor_of(value).get_shape()
+        if value in found:
+            continue
+        if is_integer(dtype_of(tensor_of(value).element_type)):
+            found[value] = rng.integers(-9, 9, shape).astype(dtype)
+        else:
+            found[value] = (
+                (rng.uniform(0.25, 1.5, shape) * rng.choice([-1, 1, 1], shape))
+                .astype(np.float32)
+                .astype(dtype)
+            )
+    return [found[value] for value in op.operands]
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_every_operation_is_near_its_reference(first: int) -> None:
+    for seed in range(first, first + 20):
+        make = programs.OPERATIONS[seed % len(programs.OPERATIONS)]
+        module, _ = planned(programs.program(seed, make).text)
+        rng = np.random.default_rng(seed)
+        for op in module.walk():
+            if not isinstance(op, TensorOperation) or op.name == "tile_tensor.constant":
+                continue
+            operands = random_operands(op, rng)
+            with np.errstate(all="ignore"):
+                wanted = reference_of(op, operands)
+            found = evaluate_operation(op, operands)
+            assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype), op
+            if is_integer(dtype_of(tensor_of(op.results[0]).element_type)):
+                assert np.array_equal(found, wanted), op
+                continue
+            a, b = found.astype(np.float64), wanted.astype(np.float64)
+            assert np.array_equal(np.isfinite(a), np.isfinite(b)) or op.name in PRODUCTS, op
+            good = np.isfinite(a) & np.isfinite(b)
+            step = 2.0 ** -float_format(dtype_of(tensor_of(op.results[0]).element_type)).mantissa_bits
+            if op.name in PRODUCTS:  # f16 sums of a few dozen passes, FP8 probabilities
+                inner = {x.dtype.itemsize for x in operands}
+                step = max(step, 2.0**-3 if op.name == "tile_tensor.attention" and 1 in inner else 2.0**-8)
+                if dtype_of(tensor_of(op.operands[0]).element_type) == "bf16":
+                    step = max(step, 2.0**-5)
+            if op.name in (
+                *PRODUCTS,
+                *ROWS,
+            ):  # sums cancel: near in relation to the largest, f32 against f64 inside
+                bound = np.abs(b[good]).max(initial=1e-3) * max(step, 2.0**-20)
+            else:
+                bound = np.maximum(np.abs(b)[good], 2.0**-14) * step * 1.01
+            assert np.all(np.abs(a - b)[good] <= bound), op
+
+
+MATMUL = """
+func.func @main(%x: tensor<9x200xf8E4M3FNUZ> {tile_tensor.input = "x"},
+                %w: tensor<200x24xf8E4M3FNUZ> {tile_tensor.parameter = "w"}) -> (tensor<9x24xf16>) {
+  %y = tile_tensor.matmul %x, %w {plan = {grid = array<i64: 1, 1, 1, PARTS>}} :
+    (tensor<9x200xf8E4M3FNUZ>, tensor<200x24xf8E4M3FNUZ>) -> tensor<9x24xf16>
+  %z = tile_tensor.relu %y : (tensor<9x24xf16>) -> tensor<9x24xf16>
+  return %z : tensor<9x24xf16>
+}
+"""
+
+
+def values() -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    rng = np.random.default_rng(1)
+    return {"x": rng.standard_normal((9, 200)) * 8}, {"w": rng.standard_normal((200, 24))}
+
+
+def test_the_parts_of_a_contraction_show_in_the_bits() -> None:
+    inputs, parameters = values()
+    outputs = []
+    for parts in (1, 2, 4):
+        module, ctx = planned(MATMUL.replace("PARTS", str(parts)))
+        oracle = Oracle(module)
+        executor = machine_for(module, ctx)
+        executor.load(parameters)
+        found, result = compare_each(executor, oracle, inputs, parameters)
+        assert found is None and result is not None
+        outputs.append(result.outputs["out0"])
+    assert differing(outputs[0], outputs[1]).any() and differing(outputs[1], outputs[2]).any()
+
+
+def test_the_first_value_that_departs_is_named_with_its_place() -> None:
+    inputs, parameters = values()
+    module, ctx = planned(MATMUL.replace("PARTS", "1"))
+    oracle = Oracle(module)
+    executor = machine_for(module, ctx)
+    wrong = parameters["w"].copy()
+    wrong[7, 5] += 4.0
+    executor.load({"w": wrong})
+    found, result = compare_each(executor, oracle, inputs, parameters)
+    assert found is not None and result is None
+    assert (found.value, found.iteration, found.index[1]) == ("y", (), 5)
+    assert found.elements == 9 * 24 and 0 < found.differing <= 9
+    assert found.tile is not None and found.address is not None
+    start = found.address - executor.memory.base
+    stored = executor.memory.data[found.tile, start : start + 2].view(np.float16)[0]
+    assert stored == found.found != found.expected
+    assert f"value 'y' departs at {list(found.index)} (tile {found.tile}, address {found.address:#x})" in str(
+        found
+    )
+
+
+REPEAT = """
+func.func @main(%x0: tensor<5x7xf32> {tile_tensor.input = "x"},
+                %w: !tile_repeat.sequence<3 x tensor<7xf32>> {tile_tensor.parameter = ["a", "b", "c"]})
+    -> (tensor<5x7xf32> {tile_tensor.output = "y"}) {
+  %y = tile_repeat.repeat "layers" count 3 carried(%x = %x0 : tensor<5x7xf32>)
+      iterated(%v = %w : !tile_repeat.sequence<3 x tensor<7xf32>>) -> (tensor<5x7xf32>) {
+    %s = tile_tensor.add %x, %v : (tensor<5x7xf32>, tensor<7xf32>) -> tensor<5x7xf32>
+    tile_repeat.yield %s : tensor<5x7xf32>
+  }
+  return %y : tensor<5x7xf32>
+}
+"""
+
+
+def test_a_departure_in_a_repeat_names_the_iteration() -> None:
+    module, ctx = planned(REPEAT)
+    oracle = Oracle(module)
+    executor = machine_for(module, ctx, float("nan"))
+    parameters = {name: np.full(7, i + 1, np.float32) for i, name in enumerate("abc")}
+    seen: list[tuple[str, tuple[int, ...]]] = []
+    outputs = oracle.run({"x": np.zeros((5, 7))}, parameters, lambda name, at, array: seen.append((name, at)))
+    assert seen == [("layers.s", (i,)) for i in range(3)]
+    assert (outputs["y"] == 6).all()
+    executor.load({**parameters, "b": np.array([2, 2, 2, 9, 2, 2, 2], np.float32)})
+    found, _ = compare_each(executor, oracle, {"x": np.zeros((5, 7))}, parameters)
+    assert found is not None
+    assert (found.value, found.iteration, found.index) == ("layers.s", (1,), (0, 3))
+    assert (found.expected, found.found, found.differing) == (3.0, 10.0, 5)
+
+
+def test_a_module_without_plans_is_refused() -> None:
+    module = parse_module(MATMUL.replace(" {plan = {grid = array<i64: 1, 1, 1, PARTS>}}", ""))
+    with pytest.raises(OracleError, match="has no plan"):
+        Oracle(module).run(*values())
+
+
+def test_a_missing_tensor_is_named() -> None:
+    module, _ = planned(MATMUL.replace("PARTS", "1"))
+    with pytest.raises(OracleError, match="'w'"):
+        Oracle(module).run(values()[0], {})
+
+
+def test_equal_programs_for_equal_seeds() -> None:
+    assert random.Random(3).random() == random.Random(3).random()
+    assert programs.repeated(3).text == programs.repeated(3).text
