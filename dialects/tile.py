@@ -43,6 +43,7 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostics import TileError
+from tilewright.machine.kernels import kernel
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Layout, View
 
@@ -140,11 +141,12 @@ class AllocOp(IRDLOperation):
         category = parser.parse_identifier()
         address = parser.parse_integer() if parser.parse_optional_keyword("at") else None
         stride = parser.parse_integer() if parser.parse_optional_keyword("stride") else None
+        attributes = _parse_attributes(parser)
         parser.parse_punctuation(":")
-        type_ = parser.parse_type()
-        if not isinstance(type_, BufferType):
-            parser.raise_error(f"expected a !tile.buffer type, found {type_}")
-        return cls(name, category, type_, address, stride)
+        type_ = _parse_buffer_type(parser)
+        op = cls(name, category, type_, address, stride)
+        op.attributes = attributes
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -154,8 +156,31 @@ class AllocOp(IRDLOperation):
             printer.print_string(f" at 0x{self.address.value.data:x}")
         if self.stride is not None:
             printer.print_string(f" stride {self.stride.value.data}")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
+
+
+def _parse_buffer_type(parser: Parser) -> BufferType:
+    start = parser.pos
+    type_ = parser.parse_type()
+    if not isinstance(type_, BufferType):
+        parser.raise_error(f"expected a !tile.buffer type, found {type_}", start, parser.pos)
+    return type_
+
+
+def _parse_buffer_types(parser: Parser, count: int) -> list[BufferType]:
+    start = parser.pos
+    types = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: _parse_buffer_type(parser))
+    if len(types) != count:
+        parser.raise_error(f"expected {count} types, found {len(types)}", start, parser.pos)
+    return types
+
+
+def _parse_attributes(parser: Parser) -> dict[str, Attribute]:
+    """`attributes {...}`: what an operation carries beyond its own properties."""
+    found = parser.parse_optional_attr_dict_with_keyword()
+    return {} if found is None else dict(found.data)
 
 
 def _parse_view(parser: Parser) -> StringAttr:
@@ -227,6 +252,9 @@ class BindOp(IRDLOperation):
             raise VerifyException(f"{len(self.tensors)} tensors are named for a buffer of {count}")
         if self.members is not None and math.prod(self.counts) != count:
             raise VerifyException(f"members {list(self.counts)} for a buffer of {count}")
+        storage, axes = View.parse(self.view.data).offsets, buffer_type(self.buffer).layout.axes
+        if len(storage) != len(axes):
+            raise VerifyException(f"view is onto {len(storage)} storage axes, the layout has {len(axes)}")
 
     @classmethod
     def parse(cls, parser: Parser) -> BindOp:
@@ -241,9 +269,12 @@ class BindOp(IRDLOperation):
             members = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
         scale = parser.parse_integer() if parser.parse_optional_keyword("scale") else 0
         contents = parser.parse_attribute() if parser.parse_optional_keyword("contents") else None
+        attributes = _parse_attributes(parser)
         parser.parse_punctuation(":")
-        type_ = parser.parse_type()
-        return cls(kind, parser.resolve_operand(operand, type_), view.data, tensors, scale, contents, members)
+        type_ = _parse_buffer_type(parser)
+        op = cls(kind, parser.resolve_operand(operand, type_), view.data, tensors, scale, contents, members)
+        op.attributes = attributes
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.kind.data} ")
@@ -260,6 +291,7 @@ class BindOp(IRDLOperation):
         if self.contents is not None:
             printer.print_string(" contents ")
             printer.print_attribute(self.contents)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" : ")
         printer.print_attribute(self.buffer.type)
 
@@ -316,7 +348,8 @@ class ExchangeOp(IRDLOperation):
             for view, layout, side in ((src_view, a.layout, "source"), (dst_view, b.layout, "destination")):
                 if len(view.offsets) != len(layout.axes):
                     raise VerifyException(
-                        f"{side} view is onto {len(view.offsets)} storage axes, its layout has {len(layout.axes)}"
+                        f"{side} view is onto {len(view.offsets)} storage axes, "
+                        f"its layout has {len(layout.axes)}"
                     )
 
     @classmethod
@@ -334,16 +367,17 @@ class ExchangeOp(IRDLOperation):
         parser.parse_comma_separated_list(parser.Delimiter.PAREN, entry)
         row_bytes = parser.parse_integer() if parser.parse_optional_keyword("rows") else None
         row_address = parser.parse_integer() if parser.parse_optional_keyword("at") else None
+        attributes = _parse_attributes(parser)
         parser.parse_punctuation(":")
-        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        if len(types) != 2 * len(entries):
-            parser.raise_error(f"expected {2 * len(entries)} types, found {len(types)}")
+        types = _parse_buffer_types(parser, 2 * len(entries))
         moves = []
         for i, (src, src_view, dst, dst_view) in enumerate(entries):
             s = parser.resolve_operand(src, types[2 * i])  # type: ignore[arg-type]
             d = parser.resolve_operand(dst, types[2 * i + 1])  # type: ignore[arg-type]
             moves.append((s, src_view.data, d, dst_view.data))
-        return cls(reason, moves, row_bytes, row_address)
+        op = cls(reason, moves, row_bytes, row_address)
+        op.attributes = attributes
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -362,6 +396,7 @@ class ExchangeOp(IRDLOperation):
             printer.print_string(f" rows {self.row_bytes.value.data}")
         if self.row_address is not None:
             printer.print_string(f" at 0x{self.row_address.value.data:x}")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" : ")
         printer.print_list(self.buffers.types, printer.print_attribute)
 
@@ -441,6 +476,17 @@ class ComputeOp(IRDLOperation):
     def verify_(self) -> None:
         if len(self.maps) != len(self.buffers):
             raise VerifyException(f"{len(self.buffers)} operands but {len(self.maps)} axis maps")
+        try:
+            rules = kernel(self.kernel.data)
+        except TileError as error:
+            raise VerifyException(f"{error.message}; {error.hint}" if error.hint else error.message) from None
+        have = (self.n_ins, len(self.buffers) - self.n_ins)
+        want = (len(rules.ins), len(rules.outs))
+        if have != want:
+            raise VerifyException(
+                f"kernel {self.kernel.data} has {want[0]} inputs and {want[1]} outputs, "
+                f"not {have[0]} and {have[1]}"
+            )
         names = self.axes.data.split()
         for value, axes in self.operand_maps():
             rank = len(buffer_type(value).layout.axes)
@@ -480,10 +526,9 @@ class ComputeOp(IRDLOperation):
                 parser.raise_error("scalars are a dictionary of numbers")
             scalars = [(k, v.value.data) for k, v in attr.data.items()]  # type: ignore[union-attr]
         reason = parser.parse_str_literal() if parser.parse_optional_keyword("for") else ""
+        attributes = _parse_attributes(parser)
         parser.parse_punctuation(":")
-        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        if len(types) != len(entries):
-            parser.raise_error(f"expected {len(entries)} types, found {len(types)}")
+        types = _parse_buffer_types(parser, len(entries))
         try:
             resolved = [
                 (parser.resolve_operand(o, t), parse_map(m))  # type: ignore[arg-type]
@@ -491,7 +536,9 @@ class ComputeOp(IRDLOperation):
             ]
         except VerifyException as error:
             parser.raise_error(str(error))
-        return cls(kernel, axes, resolved[:n_ins], resolved[n_ins:], scalars, reason)
+        op = cls(kernel, axes, resolved[:n_ins], resolved[n_ins:], scalars, reason)
+        op.attributes = attributes
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -512,6 +559,7 @@ class ComputeOp(IRDLOperation):
         if self.reason.data:
             printer.print_string(" for ")
             printer.print_string_literal(self.reason.data)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" : ")
         printer.print_list(self.buffers.types, printer.print_attribute)
 
@@ -565,20 +613,21 @@ class RepeatOp(IRDLOperation):
             parser.parse_punctuation("=")
             operand = parser.parse_unresolved_operand()
             parser.parse_punctuation(":")
-            type_ = parser.parse_type()
+            type_ = _parse_buffer_type(parser)
             operands.append(parser.resolve_operand(operand, type_))
-            if not isinstance(type_, BufferType):
-                parser.raise_error(f"expected a !tile.buffer type, found {type_}")
             arguments.append(
                 argument.resolve(BufferType((type_.dtype, type_.layout, type_.count // max(count, 1))))
             )
 
         if parser.parse_optional_keyword("sequences"):
             parser.parse_comma_separated_list(parser.Delimiter.PAREN, binding)
+        attributes = _parse_attributes(parser)
         body = parser.parse_region(arguments)
         if not body.blocks:
             body.add_block(Block(arg_types=[a.type for a in arguments]))
-        return cls(name, count, operands, body)
+        op = cls(name, count, operands, body)
+        op.attributes = attributes
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -596,6 +645,7 @@ class RepeatOp(IRDLOperation):
 
             printer.print_list(zip(self.body.block.args, self.sequences, strict=True), binding)
             printer.print_string(")")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
@@ -639,18 +689,21 @@ class MemberOp(IRDLOperation):
         operand = parser.parse_unresolved_operand()
         with parser.in_square_brackets():
             index = parser.parse_integer()
+        attributes = _parse_attributes(parser)
         parser.parse_punctuation(":")
-        type_ = parser.parse_type()
+        type_ = _parse_buffer_type(parser)
         parser.parse_punctuation("->")
-        result = parser.parse_type()
-        if not isinstance(result, BufferType):
-            parser.raise_error(f"expected a !tile.buffer type, found {result}")
-        return cls(parser.resolve_operand(operand, type_), index, result.count)
+        result = _parse_buffer_type(parser)
+        op = cls(parser.resolve_operand(operand, type_), index, result.count)
+        op.attributes = attributes
+        return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.sequence)
-        printer.print_string(f"[{self.index.value.data}] : ")
+        printer.print_string(f"[{self.index.value.data}]")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" : ")
         printer.print_attribute(self.sequence.type)
         printer.print_string(" -> ")
         printer.print_attribute(self.result.type)
