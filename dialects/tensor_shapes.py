@@ -117,7 +117,10 @@ def attention(query: Shape, key: Shape, value: Shape, mask: Shape | None = None)
         raise ShapeError(f"key and value differ in their number of rows: {key[-2]} and {value[-2]}")
     if mask is not None:
         scores = (*query[:-1], key[-2])
-        if len(mask) < 2 or mask[-1] != key[-2] or broadcast_pair(mask, scores) != scores:
+        fits = len(mask) <= len(scores) and all(
+            have in (1, want) for have, want in zip(reversed(mask), reversed(scores), strict=False)
+        )
+        if not fits or len(mask) < 2 or mask[-1] != key[-2]:
             raise ShapeError(f"a mask of {show(mask)} cannot be added to scores of {show(scores)}")
     return (*query[:-1], value[-1])
 

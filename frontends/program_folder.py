@@ -257,8 +257,8 @@ class ProgramFolder:
     expected: Tensors = field(default_factory=dict[str, np.ndarray])
     layers: Tensors = field(default_factory=dict[str, np.ndarray])
     """
-    What values inside repeats should be, by name (`layers.x_next`), with a leading axis of iterations, behind that of runs:
-    for reports of the error by layer, never for the verdict.
+    What values inside repeats should be, by name (`layers.x_next`), with a leading axis of iterations, behind
+    that of runs: for reports of the error by layer, never for the verdict.
     """
     seed: int = 0
     tolerance: Mapping[str, Tolerance] = field(default_factory=dict[str, Tolerance])

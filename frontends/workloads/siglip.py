@@ -157,7 +157,10 @@ def run_forward(
     calibration: e.Calibration,
     layers: list[np.ndarray],
 ) -> dict[str, np.ndarray]:
-    """The outputs in float32, of the weights as stored; `layers` gets the residual stream after each layer, in f16."""
+    """
+    The outputs in float32, of the weights as stored; `layers` gets the residual stream after each layer, in
+    f16.
+    """
     w = parameters.group
     embedding = w("embedding.")
     x = forward.linear(patches.astype(np.float32), embedding["weight"], embedding["bias"])

@@ -120,6 +120,14 @@ func.func @main(%q: tensor<2x5x8xf16>, %k: tensor<2x5x4xf16>) {
 
 // -----
 
+// CHECK: a mask of 2x1x4 cannot be added to scores of 2x5x5
+func.func @main(%q: tensor<2x5x8xf16>, %m: tensor<2x1x4xf16>) {
+  %0 = tile_tensor.attention %q, %q, %q, %m : (tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x1x4xf16>) -> tensor<2x5x8xf16>
+  func.return
+}
+
+// -----
+
 // CHECK: [0, 0] is not a permutation of the axes of 4x8 (rank 2)
 func.func @main(%x: tensor<4x8xf16>) {
   %0 = tile_tensor.transpose %x permutation [0, 0] : (tensor<4x8xf16>) -> tensor<8x4xf16>

@@ -34,10 +34,11 @@ func.func @elementwise(%x: tensor<4x8xf16>, %row: tensor<8xf16>, %i: tensor<4xi3
 // CHECK-GENERIC: "tile_tensor.mul"(%x, %x) <{saturate = false}> : (tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf8E4M3FNUZ>
 // CHECK-GENERIC: "tile_tensor.gelu"(%x) <{approximate = #tile_tensor<approximation tanh>, saturate = true}>
 
-func.func @products(%a: tensor<4x8xf8E4M3FNUZ>, %b: tensor<6x8xf8E4M3FNUZ>, %q: tensor<2x5x8xf16>) -> tensor<4x6xf16> {
+func.func @products(%a: tensor<4x8xf8E4M3FNUZ>, %b: tensor<6x8xf8E4M3FNUZ>, %q: tensor<2x5x8xf16>, %m: tensor<2x1x5xf32>) -> tensor<4x6xf16> {
   %0 = tile_tensor.matmul %a, %b transpose_b accumulate f16 scale -3 : (tensor<4x8xf8E4M3FNUZ>, tensor<6x8xf8E4M3FNUZ>) -> tensor<4x6xf16>
   %1 = tile_tensor.matmul %q, %q transpose_a : (tensor<2x5x8xf16>, tensor<2x5x8xf16>) -> tensor<2x8x8xf32>
   %2 = tile_tensor.attention %q, %q, %q accumulate f16 scale 0.125 : (tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x5x8xf16>) -> tensor<2x5x8xf16>
+  %3 = tile_tensor.attention %q, %q, %q, %m scale 0.5 : (tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x1x5xf32>) -> tensor<2x5x8xf16>
   func.return %0 : tensor<4x6xf16>
 }
 
@@ -45,6 +46,7 @@ func.func @products(%a: tensor<4x8xf8E4M3FNUZ>, %b: tensor<6x8xf8E4M3FNUZ>, %q: 
 // CHECK-NEXT:   %{{.*}} = tile_tensor.matmul %a, %b transpose_b accumulate f16 scale -3 : (tensor<4x8xf8E4M3FNUZ>, tensor<6x8xf8E4M3FNUZ>) -> tensor<4x6xf16>
 // CHECK-NEXT:   %{{.*}} = tile_tensor.matmul %q, %q transpose_a : (tensor<2x5x8xf16>, tensor<2x5x8xf16>) -> tensor<2x8x8xf32>
 // CHECK-NEXT:   %{{.*}} = tile_tensor.attention %q, %q, %q accumulate f16 scale 1.250000e-01 : (tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x5x8xf16>) -> tensor<2x5x8xf16>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.attention %q, %q, %q, %m scale 5.000000e-01 : (tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x1x5xf32>) -> tensor<2x5x8xf16>
 
 func.func @rows(%x: tensor<4x8xf16>, %g: tensor<8xf32>) -> tensor<4x8xf16> {
   %0 = tile_tensor.reduce max %x axes [1] keep_dims : (tensor<4x8xf16>) -> tensor<4x1xf16>
