@@ -22,7 +22,7 @@ from tilewright.dialects.entry import entry_function
 from tilewright.machine import Machine
 from tilewright.passes.home_ir import Home, check_pinned, find_homes, materialise, unencodable
 from tilewright.passes.tensor_ir import machine_of
-from tilewright.planning.homes import Candidate, candidates
+from tilewright.planning.homes import Candidate, candidates, materialise_cycles
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class TileConvertCompactMicroPanelsPass(ModulePass):
         check_pinned(homes, machine)
         chosen = choose_forms(homes, machine, self.panels, self.budget or machine.sram_bytes // 2)
         for home, candidate in zip(homes, chosen, strict=True):
-            if candidate is not None and candidate.form != "ready":
+            if candidate is not None:
                 materialise(home)
                 home.place(candidate.layout, candidate.view)
         entry_function(op).update_function_type()
@@ -48,52 +48,69 @@ class TileConvertCompactMicroPanelsPass(ModulePass):
 
 def choose_forms(homes: list[Home], machine: Machine, panels: str, budget: int) -> list[Candidate | None]:
     """A candidate per home; None for those that stay as they are."""
-    offers: list[dict[str, Candidate]] = []
-    for home in homes:
-        if home.pinned is not None:
-            offers.append({})
-            continue
-        found = candidates(home.layout, home.view, home.dtype, home.members, machine)
-        offers.append(
-            {
-                c.form: c
-                for c in found
-                if c.form == "ready" or unencodable(home, c.layout, c.view, machine) is None
-            }
-        )
-    chosen = [_pick(offer, panels) for offer in offers]
+    offers = [_offers(home, machine, panels) for home in homes]
+    chosen = [_pick(home, offer, machine) for home, offer in zip(homes, offers, strict=True)]
     if panels == "cost":
-        _fit(homes, offers, chosen, budget)
+        _fit(homes, offers, chosen, budget, machine)
     return chosen
 
 
-def _pick(offer: dict[str, Candidate], panels: str) -> Candidate | None:
-    if not offer:
-        return None
-    order = ("fine", "whole", "row-major") if panels == "cost" else (panels, "fine")
-    compact = [offer[form] for form in order if form in offer]
-    if not compact:
-        return offer["ready"]
-    if panels != "cost":
-        return compact[0]
-    panelled = [c for c in compact if c.form != "row-major"] or compact
-    return min(panelled, key=lambda c: (c.cycles, c.shard_bytes))
+def _offers(home: Home, machine: Machine, panels: str) -> list[Candidate]:
+    """The forms that may be taken, the preferred first: those asked for, with the next best where one cannot be encoded."""
+    if home.pinned is not None:
+        return []
+    found = {c.form: c for c in candidates(home.layout, home.view, home.dtype, home.members, machine.tiles)}
+    order = ("fine", "whole", "divided") if panels in ("cost", "fine") else (panels, "fine", "divided")
+    offers: list[Candidate] = []
+    for form in order:
+        if form not in found or (offers and (panels != "cost" or form == "divided")):
+            continue
+        if unencodable(home, found[form].layout, found[form].view, machine) is None:
+            offers.append(found[form])
+    return offers
+
+
+def _pick(home: Home, offers: list[Candidate], machine: Machine) -> Candidate | None:
+    """The cheapest exchange to where the parameter is used; fine panels where it makes no difference."""
+    if len(offers) < 2:
+        return offers[0] if offers else None
+
+    def cycles(c: Candidate) -> int:
+        return materialise_cycles(c.layout, c.view, home.layout, home.view, home.dtype, machine)
+
+    return min(offers, key=lambda c: (cycles(c), c.spread_bytes))
 
 
 def _fit(
-    homes: list[Home], offers: list[dict[str, Candidate]], chosen: list[Candidate | None], budget: int
+    homes: list[Home],
+    offers: list[list[Candidate]],
+    chosen: list[Candidate | None],
+    budget: int,
+    machine: Machine,
 ) -> None:
-    """While the homes take more than the budget, give the smallest form to the one that saves most."""
-    while True:
-        taken = sum(c.shard_bytes * h.members for c, h in zip(chosen, homes, strict=True) if c is not None)
-        if taken <= budget:
+    """While the homes take more than the budget of a tile, give its smallest form to the one that saves most."""
+    for i, home in enumerate(homes):
+        if chosen[i] is not None:
+            smallest = min(offers[i], key=lambda c: c.spread_bytes)
+            # Row-major storage has no padding at all: worth its reordering only when nothing else fits.
+            offers[i] = [c for c in (chosen[i], smallest) if c is not None]
+            flat = candidates(home.layout, home.view, home.dtype, home.members, machine.tiles)[-1]
+            if flat.form == "row-major" and flat.spread_bytes < smallest.spread_bytes:
+                offers[i].append(flat)
+    while (
+        sum(c.spread_bytes * h.members for c, h in zip(chosen, homes, strict=True) if c is not None) > budget
+    ):
+        savings: list[tuple[int, int, Candidate]] = []
+        for i, candidate in enumerate(chosen):
+            for other in offers[i] if candidate is not None else ():
+                assert candidate is not None
+                saved = (candidate.spread_bytes - other.spread_bytes) * homes[i].members
+                if saved > 0:
+                    savings.append((saved * (1 if other.form == "row-major" else 1000), -i, other))
+        for _, i, other in sorted(savings, key=lambda s: s[:2], reverse=True):
+            if other.form != "row-major" or unencodable(homes[-i], other.layout, other.view, machine) is None:
+                chosen[-i] = other
+                break
+            offers[-i].remove(other)
+        else:
             return
-        savings: list[tuple[int, int]] = []
-        for i, (offer, candidate) in enumerate(zip(offers, chosen, strict=True)):
-            least = min(offer.values(), key=lambda c: (c.shard_bytes, c.cycles), default=None)
-            if candidate is not None and least is not None and least.shard_bytes < candidate.shard_bytes:
-                savings.append(((candidate.shard_bytes - least.shard_bytes) * homes[i].members, -i))
-        if not savings:
-            return
-        i = -max(savings)[1]
-        chosen[i] = min(offers[i].values(), key=lambda c: (c.shard_bytes, c.cycles))

@@ -127,6 +127,8 @@ def refusal(buffer: str, have: Layout, view: View, want: Layout, want_view: View
     """
     if have == want and view == want_view:
         return None
+    if not have.replicas:  # all copies of the destination are filled alike: one tells
+        want = dataclasses.replace(want, replicas=())
     choice = choose_move([(have, view, want_view)], want, dtype)
     if choice.encodable and not (choice.kind == "widen" and have.chunk is not None):
         return None

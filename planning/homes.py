@@ -31,10 +31,10 @@ SMALL_SHARD_BYTES = 256
 PANEL_BYTES = 512
 """A panel of anything with two axes: 16 x 32 FP8, 16 x 16 FP16 or 16 x 8 FP32 elements."""
 SMALLEST_SHARD_BYTES = 32
-VECTOR_BUDGET_BYTES = 8192
+VECTOR_BUDGET_BYTES = 2048
 """What all members of a sequence of small vectors may take together on one tile."""
 
-Form = Literal["ready", "fine", "whole", "row-major"]
+Form = Literal["ready", "fine", "whole", "divided", "row-major"]
 Distribution = Literal["auto", "linear", "grid"]
 Objective = Literal["addresses", "load"]
 
@@ -67,7 +67,8 @@ def panel_form(compute: Layout, size: int, *, whole: bool = False, members: int 
         room = limit // unit
         if panels[a] or axes[a].extent <= 1 or room < 2:
             continue
-        length = _cut(axes[a], room, max(1, 4 // math.gcd(4, unit)))
+        local = axes[a].extent if limit < PANEL_BYTES else min(axes[a].local, axes[a].extent)
+        length = _cut(axes[a].extent, local, room, max(1, 4 // math.gcd(4, unit)))
         if length > 1:
             panels[a] = (length,)
             unit *= length
@@ -80,14 +81,13 @@ def panel_form(compute: Layout, size: int, *, whole: bool = False, members: int 
     return _sequence(compute, panels)
 
 
-def _cut(axis: Axis, room: int, word: int) -> int:
+def _cut(extent: int, local: int, room: int, word: int) -> int:
     """Elements of a panel along an axis that has none: at most `room`, whole words, with as little padding as possible."""
-    local = min(axis.local, axis.extent)
     if local <= room:
         return -(-local // word) * word
     largest = max(word, room // word * word)
     choices = range(largest, max(word, largest // 2) - 1, -word)
-    return min(choices, key=lambda n: (-(-axis.extent // n) * n, local % n != 0, -n))
+    return min(choices, key=lambda n: (-(-extent // n) * n, local % n != 0, -n))
 
 
 def _sequence(compute: Layout, panels: Sequence[tuple[int, ...]]) -> Layout:
@@ -141,7 +141,7 @@ def row_major_home(shape: Sequence[int], size: int, tiles: int) -> tuple[Layout,
     """The tensor as one row-major sequence in equal chunks of whole 32-byte pieces: no padding, but the consumer reorders."""
     n = math.prod(shape)
     grain = max(1, 32 // size)
-    block = -(-(-(-max(n, 1) // tiles)) // grain) * grain
+    block = math.ceil(math.ceil(max(n, 1) / tiles) / grain) * grain
     layout = Layout((Axis(n, (Split(block, 1),)),), ((0, 0),), tiles=tiles)
     digits: list[tuple[tuple[int, int, int], ...]] = []
     stride = n
@@ -153,39 +153,47 @@ def row_major_home(shape: Sequence[int], size: int, tiles: int) -> tuple[Layout,
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to store a parameter: its home, the largest shard of one member, and the cycles of materialising it once."""
+    """One way to store a parameter: its home, and the bytes of a member on the fullest tile once it is spread over all tiles."""
 
     form: Form
     layout: Layout
     view: View
-    shard_bytes: int
-    cycles: int
+    spread_bytes: int
 
 
-def candidates(
-    compute: Layout, view: View, dtype: str, members: int, machine: Machine
-) -> tuple[Candidate, ...]:
+WORTH = 0.75
+"""Compact storage is offered where it takes at most this part of compute-ready storage (or has fewer copies)."""
+
+
+def candidates(compute: Layout, view: View, dtype: str, members: int, tiles: int) -> tuple[Candidate, ...]:
     """
-    Compute-ready storage and, where its shards are smaller, compact storage; whoever the consumer is.
+    Compute-ready storage and, where its shards are smaller once spread, compact storage; whoever the consumer is.
 
-    Compact homes lie on the tiles that use the parameter (`select_homes` spreads them), in fine panels and in whole exchange
-    panels. The row-major sequence comes last: it has no padding but its consumer has to reorder elements.
+    Compact homes lie on the tiles that use the parameter (`select_homes` spreads them): in fine panels, in whole exchange panels,
+    or, for consumers whose blocks cut words, in the consumer's own blocks. The row-major sequence comes last: it has no padding
+    but its consumer has to reorder elements.
     """
     size = itemsize(dtype)
-    ready = Candidate("ready", compute, view, compute.shard_bytes(size), 0)
+    ready = Candidate("ready", compute, view, compute.shard_bytes(size))
     found = [ready]
-    owners = int(compute.owners(machine.tiles).sum())
-    for form, whole in (("fine", False), ("whole", True)):
-        sequence = panel_form(compute, size, whole=whole, members=members)
-        home = linear(sequence, machine.tiles, owners=max(owners, 1), base=compute.base)
-        shard = home.shard_bytes(size)
-        if shard < ready.shard_bytes and all(home != c.layout for c in found):
-            cycles = materialise_cycles(home, view, compute, view, dtype, machine)
-            found.append(Candidate(form, home, view, shard, cycles))  # type: ignore[arg-type]
-    flat, flat_view = row_major_home(view.shape, size, machine.tiles)
-    if flat.shard_bytes(size) < ready.shard_bytes:
-        cycles = materialise_cycles(flat, flat_view, compute, view, dtype, machine)
-        found.append(Candidate("row-major", flat, flat_view, flat.shard_bytes(size), cycles))
+    copies = compute.replica_tiles.size > 1
+    owners = max(1, int(compute.owners(tiles).sum()))
+
+    def offer(form: Form, home: Layout, home_view: View, spread: int) -> None:
+        if (spread <= WORTH * ready.spread_bytes or copies) and all(home != c.layout for c in found):
+            found.append(Candidate(form, home, home_view, spread))
+
+    for form in ("fine", "whole"):
+        sequence = panel_form(compute, size, whole=form == "whole", members=members)
+        spread = linear(sequence, tiles).shard_bytes(size)
+        offer(form, linear(sequence, tiles, owners=owners, base=compute.base), view, spread)
+    if copies:
+        home = compute
+        for count, stride in compute.replicas:
+            home = _divide(dataclasses.replace(home, replicas=(), memory="any"), count, stride, size)
+        offer("divided", home, view, home.shard_bytes(size))
+    flat, flat_view = row_major_home(view.shape, size, tiles)
+    offer("row-major", flat, flat_view, flat.shard_bytes(size))
     return tuple(found)
 
 
