@@ -125,6 +125,17 @@ class _Totals:
     assumed: int = 0
 
 
+@dataclass(frozen=True, eq=False)
+class _Pending:
+    """A step since the last barrier: cycles int64 (tiles,)."""
+
+    phase: Phase
+    category: Category
+    cycles: npt.NDArray[np.int64]
+    assumed: bool
+    active: int
+
+
 class Executor:
     """
     Runs an image on a machine.
@@ -340,7 +351,9 @@ class Executor:
         self._taps: list[Tapped] = []
         self._tap, self._tapped = tap, values
         self._clock = 0
+        self._segment: list[_Pending] = []
         self._body(self._decode(), ())
+        self._barrier()
         outputs: dict[str, np.ndarray] = {}
         for binding in self.image.bindings:
             if binding.kind == "output":
@@ -405,31 +418,48 @@ class Executor:
         assumed: bool = False,
         active: int | None = None,
     ) -> None:
-        """Account a step: `cycles` per tile, or one number for all."""
+        """Account a step: `cycles` per tile, or one number for all. An exchange phase is a segment of its own."""
         if isinstance(cycles, int | np.integer):
-            worst, busy, slowest, tiles = int(cycles), float(cycles), 0, self.memory.tiles
-        else:
-            slowest = int(cycles.argmax())
-            worst, busy, tiles = int(cycles[slowest]), float(cycles.mean()), int(np.count_nonzero(cycles))
-        self._steps.append(
-            Step(
-                phase.name,
-                category,
-                phase.provenance,
-                self._clock,
-                worst,
-                busy,
-                tiles if active is None else active,
-                phase.iteration,
-                phase.word,
-                slowest,
-                assumed,
+            cycles = np.full(self.memory.tiles, int(cycles), np.int64)
+        count = int(np.count_nonzero(cycles)) if active is None else active
+        self._segment.append(_Pending(phase, category, cycles, assumed, count))
+        if category in ("exchange", "sync"):
+            self._barrier()
+
+    def _barrier(self) -> None:
+        """
+        All tiles wait for the slowest: the steps since the last barrier are attributed as that tile spent them.
+
+        Tiles go through the kernel calls between two exchange phases at their own pace, so it is their sums that
+        count, not the slowest tile of each call.
+        """
+        if not self._segment:
+            return
+        total = np.sum([step.cycles for step in self._segment], axis=0)
+        slowest = int(total.argmax())
+        for step in self._segment:
+            worst = int(step.cycles[slowest])
+            phase = step.phase
+            self._steps.append(
+                Step(
+                    phase.name,
+                    step.category,
+                    phase.provenance,
+                    self._clock,
+                    worst,
+                    float(step.cycles.mean()),
+                    step.active,
+                    phase.iteration,
+                    phase.word,
+                    slowest,
+                    step.assumed,
+                )
             )
-        )
-        self._clock += worst
-        self._totals.cycles[category] += worst
-        if assumed:
-            self._totals.assumed += worst
+            self._clock += worst
+            self._totals.cycles[step.category] += worst
+            if step.assumed:
+                self._totals.assumed += worst
+        self._segment.clear()
 
     # ------------------------------------------------------------------------------------------ repeats and
     # taps
@@ -437,6 +467,7 @@ class Executor:
     def _repeat(self, repeat: DecodedRepeat, iteration: tuple[int, ...]) -> None:
         phase = self._phase(repeat.word, iteration)
         first = 0
+        self._barrier()
         start = self._clock
         originals: list[
             tuple[DecodedPatch, npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint32]]
@@ -446,6 +477,7 @@ class Executor:
             originals.append((patch, tile, word, self.memory.words[tile, word].copy()))
         for number in range(repeat.count):
             self._body(repeat.body, (*iteration, number))
+            self._barrier()  # iterations are told apart
             if number == 0:
                 first = self._clock - start
             if number + 1 < repeat.count:
@@ -455,6 +487,7 @@ class Executor:
             self.memory.words[tile, word] = words
             if repeat.count > 1:
                 self._record_patch(patch, tile, phase)
+        self._barrier()
         if not any(iteration):
             rest = (self._clock - start - first) / (repeat.count - 1) if repeat.count > 1 else None
             self._repeats.append(RepeatCycles(phase.name, repeat.count, first, rest))
@@ -530,6 +563,7 @@ class Executor:
         fabric.mark_written(delivery, self.memory.valid, FULL)
         ends = np.asarray(delivery.end_cycle, np.int64)
         if len(delivery.nwords) or int(ends.max(initial=0)) > 1:
+            self._barrier()
             self._record(phase, "exchange", ends)
             self._record(phase, "sync", int(self.machine.phase_overhead))
 
