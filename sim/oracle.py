@@ -33,6 +33,7 @@ from tilewright.planning.operators import attention as attention_plan
 from tilewright.planning.operators import gather as gather_plan
 from tilewright.planning.operators import matmul as matmul_plan
 from tilewright.planning.operators.base import Operator, Record
+from tilewright.planning.operators.empty import is_empty
 from tilewright.planning.operators.pointwise import FUNCTIONS
 from tilewright.planning.operators.rowwise import RowRecord, split_axes
 from tilewright.planning.stages import Value as PlacedValue
@@ -223,6 +224,8 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
     if kind == "constant":
         return constant_array(cast("Any", op.properties["value"]))
     operator = operator_of(op)
+    if kind in ("matmul", "attention") and is_empty(operator):  # a sum over nothing
+        return np.zeros(operator.result_shape, numpy_dtype(operator.result_dtype))
     if kind == "matmul":
         return _matmul(operator, _record(op, matmul_plan.MatmulRecord), *operands)
     if kind == "attention":

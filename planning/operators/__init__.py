@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilewright.machine import Machine
-from tilewright.planning.operators import attention, gather, matmul, movement, pointwise, rowwise
+from tilewright.planning.operators import attention, empty, gather, matmul, movement, pointwise, rowwise
 from tilewright.planning.operators.base import Operator, Record, Target
+from tilewright.planning.operators.empty import is_empty
 from tilewright.planning.stages import Stages, Value
 
 Operands = tuple[Value | None, ...]
@@ -29,6 +30,27 @@ class Planner:
     default_record: Callable[[Operator, Operands, Machine], Any]
     operand_targets: Callable[[Operator, Any, Operands, Machine], tuple[Target | None, ...]]
     expand: Callable[[Operator, Any, tuple[Value, ...], Machine], Stages]
+
+
+def _unless_empty(planner: Planner) -> Planner:
+    """The planner, but for operators with a tensor of no elements."""
+
+    def default_record(operator: Operator, operands: Operands, machine: Machine) -> Any:
+        return planner.record() if is_empty(operator) else planner.default_record(operator, operands, machine)
+
+    def operand_targets(
+        operator: Operator, record: Any, operands: Operands, machine: Machine
+    ) -> tuple[Target | None, ...]:
+        if is_empty(operator):
+            return (None,) * len(operands)
+        return planner.operand_targets(operator, record, operands, machine)
+
+    def expand(operator: Operator, record: Any, operands: tuple[Value, ...], machine: Machine) -> Stages:
+        if is_empty(operator):
+            return empty.expand(operator, operands, machine)
+        return planner.expand(operator, record, operands, machine)
+
+    return Planner(planner.record, default_record, operand_targets, expand)
 
 
 _pointwise = Planner(
@@ -51,6 +73,7 @@ PLANNERS: dict[str, Planner] = {
         movement.FlatRecord, movement.default_record, movement.operand_targets, movement.expand_pad
     ),
 }
+PLANNERS = {name: _unless_empty(planner) for name, planner in PLANNERS.items()}
 """Planner of each operator that needs storage of its own."""
 
 VIEWS = ("transpose", "reshape", "slice", "broadcast")

@@ -43,6 +43,8 @@ def expand_concat(
     for i, value in enumerate(operands):
         offsets = [0] * len(operator.result_shape)
         offsets[axis] = start
+        if 0 in value.shape:
+            continue
         sources.append((f"in{i}", value.view, _part(view, offsets, value.shape)))
         start += value.shape[axis]
     builder.gather_into(sources, result, "concat")
@@ -110,5 +112,8 @@ def _part(view: View, offsets: list[int], sizes: tuple[int, ...]) -> View:
 def fill_word(value: float, dtype: str) -> int:
     """The 32-bit word that repeats one element of this type."""
     size = itemsize(dtype)
-    raw = np.array([value]).astype(numpy_dtype(dtype)).tobytes()
+    kind = numpy_dtype(dtype)
+    rounded = np.rint(np.array([value])) if np.dtype(kind).kind in "iu" else np.array([value])
+    with np.errstate(all="ignore"):
+        raw = rounded.astype(kind).tobytes()
     return int.from_bytes(raw * (4 // size), "little")
