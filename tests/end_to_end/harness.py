@@ -37,7 +37,7 @@ PLANNING = [step.name for step in stages()].index(TilePlanLayoutsPass.name)
 
 Arrays = Mapping[str, np.ndarray]
 
-__all__ = ["POISONS", "Compiled", "TileError", "check", "compile_module", "compile_text", "plan"]
+__all__ = ["POISONS", "Compiled", "TileError", "check", "compile_module", "compile_text", "plan", "too_big"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,11 @@ class Compiled:
     def dtypes(self) -> dict[str, str]:
         """The element type of each output (the host reads floats back as f32)."""
         return {(b.tensors or (b.name,))[0]: b.dtype for b in self.image.bindings if b.kind == "output"}
+
+
+def too_big(error: TileError) -> bool:
+    """Whether a program was refused because it does not fit the memory of its machine."""
+    return any(text in error.message for text in ("not fit", "have no place"))
 
 
 def compile_text(text: str, machine_name: str, rng: random.Random | None = None) -> Compiled:

@@ -26,7 +26,7 @@ def fitting(make: Callable[[int], programs.Program], seed: int) -> tuple[harness
                 candidate.text, ("t4", "t16")[seed % 2], rng if seed % 4 else None
             )
         except TileError as error:
-            if "not fit" not in error.message:
+            if not harness.too_big(error):
                 raise
             continue
         return compiled, candidate
