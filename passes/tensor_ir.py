@@ -46,21 +46,28 @@ class LoweringError(TileError):
 
 
 def machine_of(module: ModuleOp, option: str | None) -> Machine:
+    """The machine of a pass, loaded: see `machine_name`."""
+    return load(machine_name(module, option))
+
+
+def machine_name(module: ModuleOp, option: str | None) -> str:
     """
-    The machine of a pass: its `machine=` option, the tool's `--machine` or the module's attribute, which must
-    agree.
+    The machine's name or file: a pass's `machine=` option, the tool's `--machine` or the module's attribute,
+    which must agree.
     """
     attribute = module.attributes.get(MACHINE)
     written = attribute.data if isinstance(attribute, StringAttr) else None
-    name = option or written or settings.current().machine
-    if option is not None and written is not None and option != written:
-        raise PassFailedException(f'machine={option} contradicts the module\'s tile.machine = "{written}"')
+    given = settings.current().machine
+    for text, name in (("machine=", option), ("--machine ", given if option is None else None)):
+        if name is not None and written is not None and name != written:
+            raise PassFailedException(f'{text}{name} contradicts the module\'s tile.machine = "{written}"')
+    name = option or written or given
     if name is None:
         raise TileError(
             "no machine is given",
             hint='write `tile.machine = "c600"` on the module, or pass machine= or --machine',
         )
-    return load(name)
+    return name
 
 
 def dtype_of(attribute: Attribute) -> str:

@@ -5,8 +5,8 @@ layout as encoding of each value, a home for each parameter.
 
 Operations are visited in order; each takes its record from its own `plan` attribute, from the plan file, or
 else its planner's default. Views stay views where they can be expressed. Parameters, constants and inputs are
-placed by their first consumer: the compact form of what it wants, parameters (`homes=ready`) just as it wants them. What has a layout keeps it. Foreign operations
-are left alone.
+placed by their first consumer: the compact form of what it wants, parameters (`homes=ready`) just as it wants
+them. What has a layout keeps it. Foreign operations are left alone.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ from tilewright.passes.tensor_ir import (
     PLAN,
     VALUE_NAME,
     dtype_of,
+    machine_name,
     machine_of,
     operator_of,
+    placement,
     record_attr,
     record_of,
     tensor_of,
@@ -65,7 +67,7 @@ class TilePlanLayoutsPass(ModulePass):
         path = self.plan or settings.current().plan_path
         plan = PlanFile.read(path) if path is not None else PlanFile()
         plan.check_machine(machine.name)
-        op.attributes[MACHINE] = StringAttr(self.machine or settings.current().machine or _written(op))
+        op.attributes[MACHINE] = StringAttr(machine_name(op, self.machine))
         function = entry_function(op)
         planner = _LayoutPlanner(machine, plan, self.homes == "ready")
         block = function.body.block
@@ -75,12 +77,6 @@ class TilePlanLayoutsPass(ModulePass):
             planner.settle(value)
         function.update_function_type()
         plan.check_used(planner.names)
-
-
-def _written(module: ModuleOp) -> str:
-    attribute = module.attributes[MACHINE]
-    assert isinstance(attribute, StringAttr)
-    return attribute.data
 
 
 class _LayoutPlanner:

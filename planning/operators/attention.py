@@ -163,7 +163,7 @@ class Layouts:
 
 
 def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
-    bp, qp, np_ = used_grid(shape, grid)
+    _, qp, np_ = used_grid(shape, grid)
     bb, qb, nb = blocks(shape, grid)
     sb, sm = qp * np_, np_
     tiles = machine.tiles
@@ -235,6 +235,7 @@ def check_record(operator: Operator, record: AttentionRecord, machine: Machine) 
 def operand_targets(
     operator: Operator, record: AttentionRecord, operands: tuple[Value | None, ...], machine: Machine
 ) -> tuple[Target | None, ...]:
+    check_record(operator, record, machine)
     shape = canonical(operator)
     where = layouts(shape, record.grid, machine)
     return (

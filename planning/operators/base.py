@@ -55,10 +55,14 @@ class Operator:
         return PlanError(f"{self.name}: {message}", location=self.where or None, **kwargs)
 
 
+_FIELD_TYPES = {bool: "true or false", int: "an integer", str: "text", tuple: "a list of integers"}
+
+
 @dataclass(frozen=True)
 class Record:
     """
-    The parameters of one candidate plan; subclasses add fields of ints, bools, strings and tuples of ints.
+    The parameters of one candidate plan; subclasses add fields of ints, bools, strings and tuples of ints,
+    each with a default.
     """
 
     def to_json(self) -> dict[str, Any]:
@@ -80,14 +84,15 @@ class Record:
             )
         values: dict[str, Any] = {}
         for name, value in data.items():
-            default = fields[name].default
-            if isinstance(default, bool) != isinstance(value, bool):
-                raise PlanError(f"plan field {name!r} has the wrong type: {value!r}", location=where or None)
-            values[name] = tuple(int(v) for v in value) if isinstance(value, (list, tuple)) else value
-        try:
-            return cls(**values)
-        except TypeError as error:
-            raise PlanError(f"plan record is incomplete: {error}", location=where or None) from None
+            kind = type(fields[name].default)
+            found = tuple(value) if isinstance(value, list) else value
+            whole = kind is not tuple or (type(found) is tuple and all(type(v) is int for v in found))
+            if type(found) is not kind or not whole:
+                raise PlanError(
+                    f"plan field {name!r} is {_FIELD_TYPES[kind]}, not {value!r}", location=where or None
+                )
+            values[name] = found
+        return cls(**values)
 
 
 Target = tuple[Layout, View]

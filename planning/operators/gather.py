@@ -161,6 +161,7 @@ def operand_targets(
     """
     The indices of an input are placed as a plain sequence: a copy on every tile would be the host's to write.
     """
+    check_record(operator, record, machine)
     axis, table = _axis(operator), operator.operand_types[0][0]
     where = layouts(canonical(operator), record.grid, machine)
     others = [a for a in range(len(table)) if a != axis]

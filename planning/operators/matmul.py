@@ -348,6 +348,7 @@ def operand_targets(
     operator: Operator, record: MatmulRecord, operands: tuple[Value | None, ...], machine: Machine
 ) -> tuple[Target | None, ...]:
     """Where the two operands are wanted, as (layout, view of the operand's logical shape)."""
+    check_record(operator, record, machine)
     shape = swapped(canonical(operator), record.swap)
     where = layouts(shape, record.grid, machine)
     left = (
