@@ -2,8 +2,8 @@
 """
 `tile-run PROGRAM`: compile unless compiled, load, run on the machine model, read back, check, report.
 
-PROGRAM is a program folder or a module (tile_tensor, or tile_asm that was compiled before). Exit status 0 when everything passed, 1
-when the input is wrong, does not fit, or a check failed.
+PROGRAM is a program folder or a module, of any level: what tile-opt has done is not done again. Exit status 0
+when everything passed, 1 when the input is wrong, does not fit, or a check failed.
 """
 
 from __future__ import annotations
@@ -72,21 +72,25 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def compile_module(module: ModuleOp, context: Any, machine: str | None, plan: Path | None, clock: Clock) -> Program:
-    """Run the passes of a compilation, timing each; returns the machine program."""
+    """Run what is left of a compilation, timing each pass; returns the machine program."""
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.dialects.tile_asm import module_to_program
     from tilewright.passes.tensor_ir import MACHINE
     from tilewright.passes.tile_compile import stages
 
-    if any(op.name.startswith("tile_asm.") for op in module.body.block.ops):
-        return module_to_program(module)
     written = module.attributes.get(MACHINE)
     if machine is not None and isinstance(written, StringAttr) and written.data != machine:
         raise RunError(f"--machine {machine} contradicts the program's tile.machine = {written.data!r}")
+    dialects = {op.name.partition(".")[0] for op in module.walk()}
+    if "tile_asm" in dialects:
+        return module_to_program(module)
     if machine is not None:
         module.attributes[MACHINE] = StringAttr(machine)
-    for stage in stages(None, None if plan is None else os.fspath(plan)):
+    passes = list(stages(None, None if plan is None else os.fspath(plan)))
+    if "tile" in dialects:  # plans and buffers are decided
+        passes = passes[1 + [stage.name for stage in passes].index("tile-lower-to-buffers") :]
+    for stage in passes:
         start = time.perf_counter()
         stage.apply(context, module)
         module.verify()
@@ -134,9 +138,9 @@ def run(arguments: Sequence[str]) -> int:
         _write_artifacts(options.artifacts, module, program)
 
     names = [name for b in program.bindings if b.kind == "parameter" for name in b.tensors]
-    require(folder.parameters, names, "parameters", options.parameters)
+    require(folder.parameters, names, "parameter", options.parameters)
     input_names = [name for b in program.bindings if b.kind == "input" for name in (b.tensors or (b.name,))]
-    require(folder.inputs, input_names, "inputs", options.inputs)
+    require(folder.inputs, input_names, "input", options.inputs)
     shapes = {name: b.shape for b in program.bindings if b.kind == "input" for name in (b.tensors or (b.name,))}
     stored_runs = folder.runs if folder.runs is not None else runs_in(folder.inputs, shapes)
     runs = options.runs if options.runs is not None else (stored_runs or 1)
@@ -153,7 +157,7 @@ def run(arguments: Sequence[str]) -> int:
     layers = run_report.LayerErrors.of(folder, program)
     status = 0
     for index in range(runs):
-        inputs = select_run(folder.inputs, shapes, index, "inputs")
+        inputs = select_run(folder.inputs, shapes, index, "input")
         if planned is not None:
             from tilewright.sim.oracle import compare_each
 
@@ -197,7 +201,7 @@ def _calibrate(module: ModuleOp, folder: ProgramFolder, path: Path) -> ProgramFo
     from tilewright.frontends.program_folder import read_tensors
     from tilewright.passes.tile_quantize import quantize
 
-    if any(op.name.startswith("tile_asm.") for op in module.body.block.ops):
+    if any(op.name.startswith(("tile_asm.", "tile.")) for op in module.walk()):
         raise RunError("--calibrate needs the tensor program, not a compiled one")
     if not quantize(module, read_tensors(path), folder.parameters):
         raise RunError(
@@ -221,7 +225,7 @@ def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -
     from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
     from tilewright.sim.oracle import Oracle
 
-    if any(op.name.startswith("tile_asm.") for op in module.body.block.ops):
+    if any(op.name.startswith(("tile_asm.", "tile.")) for op in module.walk()):
         raise RunError("--compare=each needs the tensor program, not a compiled one")
     copy = module.clone()
     if options.machine is not None:
@@ -233,13 +237,10 @@ def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -
 def _write_artifacts(folder: Path, module: ModuleOp, program: Program) -> None:
     import json
 
-    from xdsl.printer import Printer
-
-    from tilewright import settings
+    from tilewright.tools.driver.output import write_module
 
     folder.mkdir(parents=True, exist_ok=True)
-    with settings.use(settings.Settings(sidecar_dir=folder)), (folder / "program.asm.mlir").open("w", encoding="utf-8") as out:
-        Printer(out).print_op(module)
+    write_module(module, folder / "program.asm.mlir")
     placement = [
         {"name": p.name, "address": p.address, "bytes": p.nbytes, "category": p.category} for p in program.placed
     ]
