@@ -13,6 +13,7 @@ from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
 from tilewright.passes.tile_fuse_epilogues import TileFuseEpiloguesPass
 from tilewright.passes.tile_lower_to_asm import TileLowerToAsmPass
 from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
+from tilewright.passes.tile_merge_phases import TileMergePhasesPass
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
 from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
 
@@ -23,6 +24,7 @@ def stages(machine: str | None = None, plan: str | None = None) -> tuple[ModuleP
         TileFuseEpiloguesPass(),
         TilePlanLayoutsPass(machine=machine, plan=plan),
         TileLowerToBuffersPass(machine=machine),
+        TileMergePhasesPass(),
         TileScheduleExchangePass(machine=machine),
         TileAllocateMemoryPass(machine=machine),
         TileLowerToAsmPass(machine=machine),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -139,7 +140,10 @@ class _LayoutPlanner:
         planner = PLANNERS.get(kind)
         if planner is None:
             raise TileError(f"{op.name} has no planner yet", location=op.location)
-        operator = operator_of(op, prefer_swap=kind == "matmul" and _feeds_attention_values(op))
+        extra = {}
+        if kind == "matmul":
+            extra = {"prefer_swap": _feeds_attention_values(op), "tile_range": sibling_tiles(op, self.machine.tiles)}
+        operator = operator_of(op, **extra)
         record = record_of(op, planner.record)
         if record is None:
             record = self.plan.record(name, planner.record, op.location)
@@ -308,6 +312,41 @@ def _carriable(value: Value, machine: Machine) -> Target:
     if value.layout.chunk is None and not value.layout.replicas and value.view.is_bijection(storage):
         return dataclasses.replace(value.layout, memory="any"), value.view
     return flat_layout(value.shape, value.dtype, machine)
+
+
+def sibling_tiles(op: Operation, tiles: int) -> tuple[int, int]:
+    """First tile and number of tiles of a product: all, or its share among the products of the same left operand in its block.
+
+    Products that read one operand do not depend on each other; on tiles of their own they run side by side, each on larger blocks, which
+    exchange and reduce less. Tiles are shared by multiplications, for products that are large enough to fill their share.
+    """
+    siblings = [
+        user
+        for user in dict.fromkeys(use.operation for use in op.operands[0].uses)
+        if user.name == op.name and user.operands[0] is op.operands[0] and user.parent_block() is op.parent_block()
+    ]
+    block = op.parent_block()
+    assert block is not None
+    siblings = [other for other in block.ops if other in siblings]  # program order, whatever the order of uses
+    work = [_multiplications(other) for other in siblings]
+    if len(siblings) < 2 or min(work) < SIDE_BY_SIDE * tiles or tiles < 4 * len(siblings):
+        return 0, 0
+    total = sum(work)
+    # pairs of tiles share a bus: cut at even tiles
+    cuts = [sum(work[:i]) * tiles // total // 2 * 2 for i in range(len(siblings) + 1)]
+    cuts[-1] = tiles
+    i = siblings.index(op)
+    return cuts[i], cuts[i + 1] - cuts[i]
+
+
+SIDE_BY_SIDE = 1 << 18
+"""Multiplications per tile of the machine from which products are worth running side by side."""
+
+
+def _multiplications(op: Operation) -> int:
+    shape = tensor_of(op.results[0]).get_shape()
+    a = tensor_of(op.operands[0]).get_shape()
+    return math.prod(shape) * a[-1]
 
 
 def _feeds_attention_values(op: Operation) -> bool:

@@ -31,6 +31,7 @@ PASSES: tuple[str, ...] = (
     "tile-fuse-epilogues",
     "tile-lower-to-asm",
     "tile-lower-to-buffers",
+    "tile-merge-phases",
     "tile-plan-layouts",
     "tile-quantize",
     "tile-schedule-exchange",

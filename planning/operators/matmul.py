@@ -60,6 +60,8 @@ class MatmulRecord(Record):
     Neighbouring column blocks whose result is owned in common: wider column blocks of fewer rows on each
     owner.
     """
+    base: int = 0
+    """First tile of the grid: products on separate tiles run side by side."""
 
 
 @dataclass(frozen=True)
@@ -170,13 +172,14 @@ def used_grid(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int, int]:
 
 
 @lru_cache(maxsize=256)
-def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int, int]:
+def choose_grid(shape: Shape, machine: Machine, tiles: int = 0) -> tuple[int, int, int, int]:
     """
     The grid with the least closed-form cycles: matrix kernel, operand and partial exchange, reduction.
 
     Exchange is receive-bound: the bytes of both blocks, or one control per panel row where rows are short.
+    `tiles` bounds the tiles used (0: all of the machine).
     """
-    tiles = machine.tiles
+    tiles = tiles or machine.tiles
     bp = min(shape.b, tiles)
     per = tiles // bp
     bb = ceil_div(shape.b, bp)
@@ -194,7 +197,9 @@ def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int, int]:
     gemm = kernel(shape.kernel).cycles(
         np.stack([np.full_like(mb, bb), mb, nb, kb], axis=1), (*shape.operand_dtype, shape.partial), {}
     )
-    received = bb * (mb + nb) * kb * size // 4
+    # two tiles that share a bus get one of the operands at twice the rate (`tile_strides`)
+    paired = np.maximum(np.where(np_ % 2 == 0, mb, 0), np.where(mp % 2 == 0, nb, 0)) // 2
+    received = bb * (mb + nb - paired) * kb * size // 4
     controls = bb * mb * (kb // shape.inputs) + bb * (nb // COLUMNS)
     reduced = np.where(kp > 1, bb * mb * nb * partial // 4 + machine.phase_overhead, 0)
     rows = -(-mb // kp)
@@ -232,11 +237,29 @@ class Layouts:
     result: Layout
 
 
+def tile_strides(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int, int]:
+    """
+    Tiles from one part to the next of (b, m, n, k): which axis runs fastest over the tiles.
+
+    Neighbouring tiles 2t, 2t + 1 share a receive bus and get what both want at twice the rate. The left operand
+    is the same along n, the right one along m: the axis of the larger operand's copies runs fastest, if its
+    number of parts is even (pairs would straddle blocks otherwise).
+    """
+    _, mp, np_, kp = used_grid(shape, grid)
+    _, mb, nb, _ = blocks(shape, grid)
+    left, right = mb * (np_ % 2 == 0), nb * (mp % 2 == 0)
+    if left and left >= right:
+        return mp * np_ * kp, np_ * kp, 1, np_
+    if right:
+        return mp * np_ * kp, 1, mp * kp, mp
+    return mp * np_ * kp, np_ * kp, kp, 1
+
+
 def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 1, base: int = 0) -> Layouts:
     _, mp, np_, kp = used_grid(shape, grid)
     bb, mb, nb, kb = blocks(shape, grid)
     tiles, p = machine.tiles, shape.inputs
-    sb, sm, sn, sk = mp * np_ * kp, np_ * kp, kp, 1
+    sb, sm, sn, sk = tile_strides(shape, grid)
     b_axis = Axis(shape.b, (Split(bb, sb),))
     m_axis = Axis(shape.m, (Split(mb, sm),))
     n_axis = Axis(shape.n, (Split(nb, sn),), (COLUMNS,))
@@ -263,7 +286,8 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 
         return Layouts(a, w, partial, partial, one)
     m_out, n_out = m_axis, n_axis
     if share > 1:
-        m_out = Axis(shape.m, (Split(mb, sm), Split(ceil_div(mb, kp * share), sk)))
+        rows = ceil_div(mb, kp * share)
+        m_out = Axis(shape.m, (Split(mb, sm), Split(share * rows, sk), Split(rows, sn)))
         n_out = Axis(n_stored, (Split(nb * share, sn * share),), (COLUMNS,))
     elif mb >= kp:
         m_out = Axis(shape.m, (Split(mb, sm), Split(ceil_div(mb, kp), sk)))
@@ -311,8 +335,9 @@ def swap_last(view: View) -> View:
 def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> MatmulRecord:
     swap = bool(operator.attributes.get("prefer_swap", False))
     shape = swapped(canonical(operator), swap)
-    grid = choose_grid(shape, machine)
-    return MatmulRecord(grid, swap, 1 if swap else choose_share(shape, grid))
+    base, tiles = operator.attributes.get("tile_range", (0, 0))
+    grid = choose_grid(shape, machine, tiles)
+    return MatmulRecord(grid, swap, 1 if swap else choose_share(shape, grid), base)
 
 
 def choose_share(shape: Shape, grid: tuple[int, ...]) -> int:
@@ -337,9 +362,10 @@ def check_record(operator: Operator, record: MatmulRecord, machine: Machine) -> 
             hint="use share 1",
         )
     used = math.prod(parts)
-    if used > machine.tiles:
+    if record.base < 0 or record.base + used > machine.tiles:
         raise operator.error(
-            f"grid {list(record.grid)} needs {used} tiles; machine {machine.name} has {machine.tiles}",
+            f"grid {list(record.grid)} needs {used} tiles from tile {record.base} on; "
+            f"machine {machine.name} has {machine.tiles}",
             hint="lower one of the parts",
         )
 
@@ -350,7 +376,7 @@ def operand_targets(
     """Where the two operands are wanted, as (layout, view of the operand's logical shape)."""
     check_record(operator, record, machine)
     shape = swapped(canonical(operator), record.swap)
-    where = layouts(shape, record.grid, machine)
+    where = layouts(shape, record.grid, machine, base=record.base)
     left = (
         where.w if record.swap else where.a,
         batch_view(shape.batch, shape.n if record.swap else shape.m, shape.k),
@@ -389,7 +415,14 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
     )
     a, w = (right, left) if record.swap else (left, right)
     result, view = multiply(
-        builder, swapped(shape, record.swap), record.grid, a, w, operator.name, share=record.share
+        builder,
+        swapped(shape, record.swap),
+        record.grid,
+        a,
+        w,
+        operator.name,
+        share=record.share,
+        base=record.base,
     )
     return builder.finish((result, swap_last(view) if record.swap else view))
 
@@ -403,12 +436,13 @@ def multiply(
     reason: str,
     name: str = "result",
     share: int = 1,
+    base: int = 0,
 ) -> tuple[str, View]:
     """
     Matrix kernel, exchange of partials and reduction, operands being in place; returns the result and its
     view.
     """
-    where = layouts(shape, grid, builder.machine, share)
+    where = layouts(shape, grid, builder.machine, share, base)
     kp = used_grid(shape, grid)[3]
     view = batch_view(shape.batch, shape.m, shape.n)
     partial = builder.add_buffer("partial" if kp > 1 else "product", where.partial, shape.partial, "partials")

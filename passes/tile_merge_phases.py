@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merges exchange phases that do not depend on each other, so that independent operators run side by side.
+
+Operations of a block are levelled: an exchange comes after what it reads is computed and what it overwrites is read; a computation
+comes after the exchanges it waits for. Exchanges of one level become one phase, computations between two phases keep their order. Products
+of one operand that were planned on separate tiles then share their phases and their time. A repeat is levelled by itself and is
+a barrier for what surrounds it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tilewright.dialects.tile import AllocOp, BindOp, ComputeOp, ExchangeOp, RepeatOp, owner_alloc
+
+
+@dataclass(frozen=True)
+class TileMergePhasesPass(ModulePass):
+    """Merge independent exchange phases."""
+
+    name = "tile-merge-phases"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in [o for o in op.walk() if isinstance(o, FuncOp)]:
+            for block in [b for region in function.regions for b in region.blocks]:
+                merge_block(block)
+        for repeat in [o for o in op.walk() if isinstance(o, RepeatOp)]:
+            merge_block(repeat.body.block)
+
+
+def merge_block(block: Block) -> None:
+    """Reorder one block; runs between operations that are not of the tile dialect are levelled apart."""
+    run: list[Operation] = []
+    for op in list(block.ops):
+        if isinstance(op, (AllocOp, BindOp, ComputeOp, ExchangeOp)):
+            run.append(op)
+        else:
+            _merge_run(block, run, op)
+            run = []
+    _merge_run(block, run, None)
+
+
+def _accesses(op: Operation) -> tuple[list[AllocOp], list[AllocOp]]:
+    """Buffers read and buffers written."""
+
+    def owners(values: list[SSAValue]) -> list[AllocOp]:
+        return list(dict.fromkeys(owner_alloc(v)[0] for v in values))
+
+    if isinstance(op, ExchangeOp):
+        buffers = list(op.buffers)
+        return owners(buffers[0::2]), owners(buffers[1::2])
+    if isinstance(op, ComputeOp):
+        buffers = list(op.buffers)
+        return owners(buffers[: op.n_ins]), owners(buffers[op.n_ins :])
+    return owners([op.buffer]), []  # type: ignore[attr-defined]
+
+
+def levels(ops: list[Operation]) -> list[int]:
+    """Phase number of each operation: computations of level l run after phase l, exchanges of level l are phase l (from 1).
+
+    As early as their inputs allow; what has no input in the run (filling padding, fetching parameters) as late as its users
+    allow, so that it takes no memory before it has to.
+    """
+    before = _predecessors(ops)
+    exchange = [isinstance(op, ExchangeOp) for op in ops]
+    level = [1 if e else 0 for e in exchange]
+    for i, earlier in enumerate(before):
+        for j in earlier:
+            # an exchange follows the computations of level `at` and the phase `at`; a computation may share the level of either
+            level[i] = max(level[i], level[j] + 1 if exchange[i] else level[j])
+    after: list[list[int]] = [[] for _ in ops]
+    for i, earlier in enumerate(before):
+        for j in earlier:
+            after[j].append(i)
+    for i in reversed(range(len(ops))):
+        if not before[i] and after[i]:
+            level[i] = max(level[i], min(level[j] - 1 if exchange[j] else level[j] for j in after[i]))
+    return level
+
+
+def _predecessors(ops: list[Operation]) -> list[list[int]]:
+    """For each operation the earlier ones that it depends on: writers of what it reads or writes, readers of what it writes."""
+    writer: dict[AllocOp, int] = {}
+    readers: dict[AllocOp, list[int]] = {}
+    result: list[list[int]] = []
+    for i, op in enumerate(ops):
+        reads, writes = _accesses(op)
+        found = [writer[b] for b in (*reads, *writes) if b in writer]
+        found += [j for b in writes for j in readers.get(b, ())]
+        result.append(sorted(set(found) - {i}))
+        for b in reads:
+            readers.setdefault(b, []).append(i)
+        for b in writes:
+            writer[b] = i
+            readers[b] = []
+    return result
+
+
+def _merge_run(block: Block, run: list[Operation], before: Operation | None) -> None:
+    allocs = [op for op in run if isinstance(op, AllocOp)]
+    work = [op for op in run if not isinstance(op, AllocOp)]
+    level = levels(work)
+    phases = [n for op, n in zip(work, level, strict=True) if isinstance(op, ExchangeOp)]
+    if len(set(phases)) == len(phases):
+        return  # nothing to merge: keep the program's order
+    for op in run:
+        op.detach()
+    ordered: list[Operation] = list(allocs)
+    for n in range(max(level, default=-1) + 1):
+        exchanges = [op for op, at in zip(work, level, strict=True) if at == n and isinstance(op, ExchangeOp)]
+        ordered += merged(exchanges)
+        ordered += [op for op, at in zip(work, level, strict=True) if at == n and not isinstance(op, ExchangeOp)]
+    for op in ordered:
+        if before is None:
+            block.add_op(op)
+        else:
+            block.insert_op_before(op, before)
+
+
+def merged(exchanges: list[ExchangeOp | Operation]) -> list[Operation]:
+    """One exchange with the moves of all."""
+    if len(exchanges) < 2:
+        return list(exchanges)
+    phases = [op for op in exchanges if isinstance(op, ExchangeOp)]
+    moves = [move for op in phases for move in op.moves()]
+    reason = " | ".join(dict.fromkeys(op.reason.data for op in phases))
+    result = ExchangeOp(reason, moves)
+    result.location = phases[0].location
+    for op in phases:
+        op.erase()
+    return [result]
