@@ -118,7 +118,7 @@ class TileOptMain(xDSLOptMain):
                 raise
             self._timings.append(("(verify)", time.perf_counter() - now))
         if previous is not None and following is not None and self.args.print_between_passes:
-            print(f"IR after {previous.name}:\n{module}\n\n\n")
+            print(f"IR after {previous.name}:\n{module!s}\n\n\n")
         self.running = following
         self._pass_started = time.perf_counter()
 

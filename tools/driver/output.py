@@ -56,7 +56,7 @@ def print_with_tables(module: ModuleOp, data_path: Path | None, text: Callable[[
 def write_module(module: ModuleOp, path: Path) -> None:
     """Print a module to a file, its large tables to `path` + `.data`."""
     data_path = path.with_name(path.name + ".data")
-    replace_file(path, print_with_tables(module, data_path, lambda: f"{module}\n"))
+    replace_file(path, print_with_tables(module, data_path, lambda: str(module) + "\n"))
 
 
 def replace_file(path: Path, text: str) -> None:
