@@ -34,6 +34,7 @@ PASSES: tuple[str, ...] = (
     "tile-merge-phases",
     "tile-plan-layouts",
     "tile-quantize",
+    "tile-roll-repeat",
     "tile-schedule-exchange",
     "tile-select-homes",
     "tile-unroll-repeat",
