@@ -2,14 +2,16 @@
 """
 Whether a placement keeps the rules of `planning.memory.problem`. Shares no code with the allocator.
 
-The allocator compiles distances between pairs; this sweeps over addresses, event by event and class by class, so that a mistake in
-one does not hide in the other.
+The allocator goes from lives to distances to addresses; this goes from addresses that two buffers share to whether they ever meet, so
+that a mistake in one does not hide in the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from tilewright.planning.memory.problem import Buffer, Problem, Region
 
@@ -18,7 +20,7 @@ from tilewright.planning.memory.problem import Buffer, Problem, Region
 class Fault:
     """One broken rule: which, of which buffers, in words; `event` and the first `tile` of the class where it shows."""
 
-    rule: str  # alignment | range | region | tail | alias | overlap | element | executable | choice | size
+    rule: str  # alignment | range | region | tail | alias | pin | overlap | element | executable | choice | size
     buffers: tuple[str, ...]
     text: str
     event: int | None = None
@@ -81,6 +83,8 @@ def _alone(problem: Problem, b: Buffer, at: int, where: dict[str, int]) -> list[
         faults.append(Fault("size", name, f"{b.name}: members of {b.nbytes} bytes are {b.stride} apart"))
     if b.alias and where.get(b.alias) is not None and at != where[b.alias] + b.offset:
         faults.append(Fault("alias", (b.name, b.alias), f"{b.name} does not lie {b.offset} bytes into {b.alias}"))
+    if b.at >= 0 and at != b.at:
+        faults.append(Fault("pin", name, f"{b.name} at {at:#x} was pinned to {b.at:#x}"))
     if not size:
         return faults
     home = next((r for r in problem.ranges if r[0] <= at < r[1]), None)
@@ -111,62 +115,63 @@ def _region(problem: Problem, at: int) -> Region | None:
 
 
 def _sweep(problem: Problem, placed: Sequence[tuple[Buffer, int]]) -> list[Fault]:
-    """Rules about what is live together."""
+    """Rules about what is live together: from bytes and elements that two buffers share to whether they ever meet."""
     faults: list[Fault] = []
-    seen: set[tuple[str, str, str]] = set()
     allowed = {frozenset(pair) for pair in problem.together}
     apart = {frozenset(pair) for pair in problem.separate}
-    spans = [(at, at + (b.count - 1) * b.stride + b.nbytes, b) for b, at in placed if b.count > 0 and b.nbytes]
-    spans.sort(key=lambda s: (s[0], s[2].name))
-    touched = {b.name: _touched(problem, at, end + b.tail) for at, end, b in spans}
-    for number, tile_class in enumerate(problem.classes):
-        here = [s for s in spans if not s[2].classes or number in s[2].classes]
-        for event in sorted({s[2].first for s in here}):
-            live = [s for s in here if s[2].first <= event <= s[2].last]
-
-            def report(rule: str, a: Buffer, b: Buffer, text: str, event: int = event, tile: int = tile_class.tile) -> None:
-                key = (rule, a.name, b.name)
-                if key not in seen:
-                    seen.add(key)
-                    faults.append(Fault(rule, (a.name, b.name), text, event, tile))
-
-            open_: list[tuple[int, int, Buffer]] = []
-            for at, end, b in live:
-                open_ = [o for o in open_ if o[1] + o[2].guard > at]
-                for _, _, other in open_:
-                    if (other.alias or other.name) == (b.alias or b.name) or frozenset((b.name, other.name)) in allowed:
-                        continue
-                    report("overlap", other, b, f"{other.name} and {b.name} overlap at {at:#x}")
-                open_.append((at, end, b))
-            holders: dict[int, list[Buffer]] = {}
-            for _, _, b in live:
-                for element in touched[b.name]:
-                    holders.setdefault(element, []).append(b)
-            for element, held in holders.items():
-                _element(element, held, apart, allowed, report)
+    held = [(b, at, at + (b.count - 1) * b.stride + b.nbytes) for b, at in placed if b.count > 0 and b.nbytes]
+    held.sort(key=lambda h: (h[1], h[0].name))
+    starts = np.array([at for _, at, _ in held], np.int64)
+    ends = np.array([end + b.guard for b, _, end in held], np.int64)
+    for i, j in _sharing(starts, ends):
+        a, b = held[i][0], held[j][0]
+        meeting = _meeting(problem, a, b)
+        if meeting and frozenset((a.name, b.name)) not in allowed:
+            text = f"{a.name} and {b.name} overlap at {held[j][1]:#x}"
+            faults.append(Fault("overlap", (a.name, b.name), text, *meeting))
+    elements = [_touched(problem, at, end + b.tail) for b, at, end in held]
+    starts = np.array([e.start for e in elements], np.int64)
+    ends = np.array([e.stop for e in elements], np.int64)
+    for i, j in _sharing(starts, ends):
+        a, b = held[i][0], held[j][0]
+        pair = frozenset((a.name, b.name))
+        rule = _element_rule(a, b, pair in apart)
+        if rule is None or pair in allowed or not (meeting := _meeting(problem, a, b)):
+            continue
+        element = max(elements[i].start, elements[j].start)
+        faults.append(Fault(rule[0], (a.name, b.name), rule[1].format(element=element), *meeting))
     return faults
 
 
-def _element(element, held, apart, allowed, report) -> None:  # type: ignore[no-untyped-def]
-    """Faults of the buffers that touch one element at one time."""
-    if len(held) < 2:
-        return
-    special = [b for b in held if b.exclusive or b.kind == "code"]
-    pairs = [(a, b) for a in special for b in held if a is not b]
+def _sharing(starts: np.ndarray, ends: np.ndarray) -> list[tuple[int, int]]:
+    """Pairs i < j of intervals that share a point."""
+    common = (starts[:, None] < ends) & (starts < ends[:, None])
+    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(common, 1))]
+
+
+def _meeting(problem: Problem, a: Buffer, b: Buffer) -> tuple[int, int] | None:
+    """The first event and tile at which both hold something, unless they are aliases of each other."""
+    if (a.alias or a.name) == (b.alias or b.name):
+        return None
+    event = max(a.first, b.first)
+    if event > min(a.last, b.last):
+        return None
+    for number, tiles in enumerate(problem.classes):
+        if all(not x.classes or number in x.classes for x in (a, b)):
+            return event, tiles.tile
+    return None
+
+
+def _element_rule(a: Buffer, b: Buffer, apart: bool) -> tuple[str, str] | None:
+    """Which rule says that two buffers may not share a memory element, and how to put it."""
     if apart:
-        pairs += [(a, b) for i, a in enumerate(held) for b in held[i + 1 :] if frozenset((a.name, b.name)) in apart]
-    for a, b in pairs:
-        if (a.alias or a.name) == (b.alias or b.name) or frozenset((a.name, b.name)) in allowed:
-            continue
-        first, second = (a, b) if a.name < b.name else (b, a)
-        if frozenset((a.name, b.name)) in apart:
-            report("element", first, second, f"{first.name} and {second.name} share memory element {element}")
-        elif a.exclusive or b.exclusive:
-            owner = a if a.exclusive else b
-            other = b if a.exclusive else a
-            report("element", first, second, f"{other.name} lies in memory element {element}, which {owner.name} has to itself")
-        elif {a.kind, b.kind} == {"code", "tensor"}:
-            report("executable", first, second, f"{first.name} and {second.name} share memory element {element}, one is code")
+        return "element", f"{a.name} and {b.name} share memory element {{element}}"
+    if a.exclusive or b.exclusive:
+        owner, other = (a, b) if a.exclusive else (b, a)
+        return "element", f"{other.name} lies in memory element {{element}}, which {owner.name} has to itself"
+    if {a.kind, b.kind} == {"code", "tensor"}:
+        return "executable", f"{a.name} and {b.name} share memory element {{element}}, and one of them is code"
+    return None
 
 
 def _touched(problem: Problem, start: int, end: int) -> range:

@@ -36,7 +36,7 @@ def guillotine(buffers: int, fill: float, seed: int, capacity: int = 1 << 18, ev
     made = tuple(
         Buffer(f"b{i}", (hi - lo) * GRANULE, a, b - 1, alignment=GRANULE) for i, (a, b, lo, hi) in enumerate(parts)
     )
-    return _hidden(f"guillotine-{buffers}-{fill:g}-{seed}", made, fill), tuple(lo * GRANULE for _, _, lo, _ in parts)
+    return _hidden(f"guillotine-{buffers}-{fill:g}-{seed}", made, fill, 0), tuple(lo * GRANULE for _, _, lo, _ in parts)
 
 
 def sampled(pool: Sequence[Buffer], buffers: int, fill: float, seed: int) -> tuple[Problem, tuple[int, ...]]:
@@ -60,14 +60,15 @@ def sampled(pool: Sequence[Buffer], buffers: int, fill: float, seed: int) -> tup
     made = tuple(
         Buffer(f"b{i}", size[i], b.first, b.last, alignment=GRANULE, category=b.category) for i, b in enumerate(chosen)
     )
-    return _hidden(f"sampled-{buffers}-{fill:g}-{seed}", made, fill), tuple(low)
+    return _hidden(f"sampled-{buffers}-{fill:g}-{seed}", made, fill, top), tuple(low)
 
 
 def _meet(a: Buffer, b: Buffer) -> bool:
     return a.first <= b.last and b.first <= a.last
 
 
-def _hidden(name: str, buffers: tuple[Buffer, ...], fill: float) -> Problem:
+def _hidden(name: str, buffers: tuple[Buffer, ...], fill: float, least: int) -> Problem:
+    """The buffers in one range that they fill so far; `least`: what the known solution needs, should it need more."""
     peak = max(sum(b.nbytes for b in buffers if b.live_at(a.first)) for a in buffers)
-    capacity = -(-int(peak / fill) // GRANULE) * GRANULE
+    capacity = max(least, -(-int(peak / fill) // GRANULE) * GRANULE)
     return Problem(buffers, ((0, capacity),), name=name)

@@ -35,6 +35,10 @@ GOOD = 1.01
 """Used bytes over the lower bound at which nothing more is tried."""
 POLISH = 0.1
 """Share of the nodes that may go into a better packing once everything has a place."""
+HINTS = 0.4
+"""Share of the moves that change where the search for a unit's place begins, instead of its turn."""
+CELLS = 4096
+"""Cells of the map that says which part of the memory is used at some time."""
 CHOICES = 64
 """Combinations of alternatives that are tried."""
 
@@ -50,17 +54,18 @@ class Unplaced(Exception):
         self.problem = problem
 
 
-def allocate(problem: Problem, nodes: int = NODES) -> Solution:
+def allocate(problem: Problem, nodes: int = NODES, polish: float = POLISH) -> Solution:
     """
     Addresses of all buffers. The options of alternatives are tried in order of preference with an equal part of the nodes
-    each. Raises `Unplaced` with the nearest attempt.
+    each; `polish` is the share of the nodes that may go into a better packing once everything has a place. Raises `Unplaced` with the
+    nearest attempt.
     """
     choices = combinations(problem, CHOICES)
     best: Unplaced | None = None
     spent = 0
     for choice in choices:
         chosen = problem.choose(choice) if problem.alternatives else problem
-        solution, complete = _solve(chosen, max(1, nodes // len(choices)))
+        solution, complete = _solve(chosen, max(1, nodes // len(choices)), polish)
         spent += solution.nodes
         by_name = {b.name: a for b, a in zip(chosen.buffers, solution.addresses, strict=True)}
         full = Solution(
@@ -123,7 +128,7 @@ class _Model:
     narrow: npt.NDArray[np.bool_]
     fixed_low: Ints  # (units, barriers): addresses between which a unit may not start, ascending
     fixed_high: Ints
-    prefer: Ints  # (units, 2): the preferred region; 0, 0 for any
+    prefer: Ints  # (units,): address of the preferred region, where the search for a place begins
 
     def __len__(self) -> int:
         return len(self.members)
@@ -138,7 +143,17 @@ class _Model:
 
     @cached_property
     def ranges(self) -> Ints:
-        return np.array(self.problem.ranges, np.int64).reshape(-1, 2)
+        return np.array(sorted(self.problem.ranges), np.int64).reshape(-1, 2)
+
+    def element_starts(self) -> list[int]:
+        """Start of every element, or of what of it is in a range."""
+        found: dict[int, None] = {}
+        for start, end in self.ranges.tolist():
+            region = self.problem.region_of(start)
+            while region is not None and start < end:
+                found[start] = None
+                start = region.start + ((start - region.start) // region.element_bytes + 1) * region.element_bytes
+        return list(found)
 
     def floors(self, address: Ints) -> Ints:
         """Start of the element of each address."""
@@ -218,11 +233,11 @@ def _model(problem: Problem) -> _Model:
     for u, barriers in enumerate(fixed):
         for k, (a, b) in enumerate(barriers):
             fixed_low[u, k], fixed_high[u, k] = a, b
-    prefer = np.zeros((m, 2), np.int64)
+    prefer = np.zeros(m, np.int64)
     for u, group in enumerate(members):
         region = next((r for r in problem.regions if r.name == buffers[group[0]].prefer), None)
         if region is not None:
-            prefer[u] = region.start, region.end
+            prefer[u] = region.start
     area = per_unit((last - first + 1) * np.maximum(reach, 1), np.maximum, 0)
     return _Model(
         problem,
@@ -243,7 +258,7 @@ def _model(problem: Problem) -> _Model:
 
 
 def _narrow(problem: Problem, b: Buffer) -> bool:
-    return b.kind == "code" or b.exclusive or len(problem.ranges_for(b)) < len(problem.ranges)
+    return b.at >= 0 or b.kind == "code" or b.exclusive or len(problem.ranges_for(b)) < len(problem.ranges)
 
 
 def _alignment(buffers: Sequence[Buffer], group: Sequence[int]) -> tuple[int, int]:
@@ -271,6 +286,8 @@ def _barriers(problem: Problem, group: Sequence[Buffer]) -> list[tuple[int, int]
             offset = b.offset if b.alias else 0
             lo = max(lo, start - offset)
             hi = min(hi, end - offset - b.extent - b.guard, region.end - offset - b.extent - b.tail)
+            if b.at >= 0:
+                lo, hi = max(lo, b.at - offset), min(hi, b.at - offset)
         if not any(b.extent for b in group):
             hi = end
         if lo <= hi:
@@ -283,13 +300,21 @@ def _barriers(problem: Problem, group: Sequence[Buffer]) -> list[tuple[int, int]
 # -- packing ---------------------------------------------------------------------------------------------------
 
 
-def _pack(model: _Model, orders: Ints) -> Ints:
-    """Addresses (orders, units) of the units placed in each order, each at its lowest place; -1 where there is none."""
+def _pack(model: _Model, orders: Ints, hints: Ints, snug: npt.NDArray[np.bool_]) -> Ints:
+    """
+    Addresses (orders, units) of the units placed in each order; -1 where there is no place. A unit goes to its lowest place
+    in its preferred region, or, in the orders that are `snug`, first of all where most bytes are used at other times.
+    """
     rows, n = orders.shape
     at = np.full((rows, n), -1, np.int64)
     floors = np.zeros((rows, n), np.int64)
     ceilings = np.zeros((rows, n), np.int64)
     row = np.arange(rows)
+    any_snug = bool(snug.any())
+    base = int(model.ranges[:, 0].min(initial=0))
+    cell = max(8, -(-(int(model.ranges[:, 1].max(initial=0)) - base) // CELLS))
+    used = np.zeros((rows, CELLS + 1), np.bool_)  # (orders, cells): whether anything lies there at some time
+    before = np.zeros((rows, CELLS + 2), np.int32)  # used cells before each
     apart_from = np.ascontiguousarray(model.apart.T)  # [v, u]: apart[u, v]
     for step in range(n):
         u = orders[:, step]
@@ -309,13 +334,23 @@ def _pack(model: _Model, orders: Ints) -> Ints:
         modulus, rest = model.alignment[u, 0][:, None], model.alignment[u, 1][:, None]
         start = -(-(high[:, :-1] - rest) // modulus) * modulus + rest
         good = (start <= low[:, 1:]) & (start >= 0)
-        wanted = model.prefer[u]
-        wrong = (wanted[:, 1:] > 0) & ((start < wanted[:, :1]) | (start >= wanted[:, 1:]))
-        key = np.where(good, start + np.where(wrong, _FAR, 0), 2 * _FAR)
+        key = start + np.where(start < hints[row, u][:, None], _FAR, 0)
+        if any_snug:
+            np.cumsum(used, axis=1, out=before[:, 1:])
+            low_cell = np.clip((start - base) // cell, 0, CELLS)
+            high_cell = np.clip(-(-(start + model.size[u][:, None] - base) // cell), 0, CELLS + 1)
+            reuse = np.take_along_axis(before, high_cell, axis=1) - np.take_along_axis(before, low_cell, axis=1)
+            growth = np.where(snug[:, None], high_cell - low_cell - reuse, 0)
+            key = key + growth * (2 * _FAR)
+        key = np.where(good, key, np.iinfo(np.int64).max)
         pick = np.argmin(key, axis=1)
         found = good[row, pick]
         address = np.where(found, start[row, pick], -1)
         at[row, u] = address
+        if any_snug:
+            for r in np.flatnonzero(found & snug).tolist():
+                first = int(address[r] - base) // cell
+                used[r, first : first - (-int(model.size[u[r]]) // cell)] = True
         if model.separates:
             floors[row, u] = model.floors(address + model.low[u])
             ceilings[row, u] = model.ceilings(address + model.touch[u])
@@ -323,19 +358,22 @@ def _pack(model: _Model, orders: Ints) -> Ints:
 
 
 def _scores(model: _Model, at: Ints) -> Ints:
-    """(orders, 2): bytes without a place, then the bytes up to the highest end in each range, summed."""
+    """(orders, 2): bytes without a place, then the bytes that are used at some time."""
     placed = at >= 0
     missing = (np.where(placed, 0, np.maximum(model.size, 1))).sum(axis=1)
-    ends = np.where(placed, at + model.size, 0)
-    height = np.zeros(len(at), np.int64)
-    for start, end in model.ranges.tolist():
-        inside = placed & (at >= start) & (at < end)
-        height += np.maximum(np.where(inside, ends, start).max(axis=1, initial=start) - start, 0)
-    return np.stack([missing, height], axis=1)
+    start = np.where(placed, at, _FAR)
+    sort = np.argsort(start, axis=1)
+    start = np.take_along_axis(start, sort, axis=1)
+    end = np.take_along_axis(np.where(placed, at + model.size, _FAR), sort, axis=1)
+    reach = np.maximum.accumulate(end, axis=1)
+    used = end - start
+    used[:, 1:] = np.maximum(0, end[:, 1:] - np.maximum(start[:, 1:], reach[:, :-1]))
+    return np.stack([missing, used.sum(axis=1)], axis=1)
 
 
-PACKINGS = ("area", "size", "life", "start", "crowd")
+ORDERS = ("area", "size", "life", "start", "crowd")
 """The first orders, largest first (start: earliest first); what suits few ranges comes before the rest in each."""
+PACKINGS = (*ORDERS, *(f"snug {name}" for name in ORDERS))
 
 
 def _first_orders(model: _Model) -> Ints:
@@ -349,7 +387,7 @@ def _first_orders(model: _Model) -> Ints:
     return np.stack([np.lexsort((number, b, a, wide)) for a, b in zip(keys, second, strict=True)])
 
 
-def _solve(problem: Problem, nodes: int) -> tuple[Solution, bool]:
+def _solve(problem: Problem, nodes: int, polish: float) -> tuple[Solution, bool]:
     """The best packing of a problem without alternatives, and whether everything has a place."""
     model = _model(problem)
     bound = lower_bound(problem)
@@ -368,8 +406,10 @@ def _solve(problem: Problem, nodes: int) -> tuple[Solution, bool]:
 
     if not n:
         return solution(np.zeros(0, np.int64), 0, "none"), True
-    orders = _first_orders(model)
-    at = _pack(model, orders)
+    orders = np.concatenate([_first_orders(model)] * 2)
+    snug = np.arange(len(orders)) >= len(ORDERS)
+    hints = np.repeat(model.prefer[None, :], len(orders), axis=0)
+    at = _pack(model, orders, hints, snug)
     scores = _scores(model, at)
     spent = orders.size
     first = _best(scores)
@@ -377,26 +417,33 @@ def _solve(problem: Problem, nodes: int) -> tuple[Solution, bool]:
         found = solution(at[first], spent, PACKINGS[first])
         if found.quality <= GOOD:
             return found, True
-    # Every chain starts from one of the packings, the better ones more often.
+    # Every chain starts from one of the packings, the better ones first.
     ranking = sorted(range(len(scores)), key=lambda i: (*scores[i].tolist(), i))
     source = [ranking[i % len(ranking)] for i in range(CHAINS)]
     names = [PACKINGS[i] for i in source]
-    orders, at, scores = orders[source], at[source], scores[source]
+    orders, at, scores, snug, hints = orders[source], at[source], scores[source], snug[source], hints[source]
+    starts = model.element_starts()
     rng = random.Random(n)
     best, best_at, label = tuple(scores[0].tolist()), at[0], names[0]
     polished = 0
     while spent < nodes:
         if not best[0]:
-            if best[1] <= GOOD * bound or polished > POLISH * nodes:
+            if best[1] <= GOOD * bound or polished >= polish * nodes:
                 break
             polished += orders.size
-        trial = np.stack([_move(model, orders[c], at[c], rng) for c in range(CHAINS)])
-        trial_at = _pack(model, trial)
+        trial, trial_hints = orders.copy(), hints.copy()
+        for c in range(CHAINS):
+            if len(starts) > 1 and rng.random() < HINTS:
+                trial_hints[c, rng.randrange(n)] = rng.choice(starts)
+            else:
+                trial[c] = _move(model, orders[c], at[c], rng)
+        trial_at = _pack(model, trial, trial_hints, snug)
         trial_scores = _scores(model, trial_at)
         spent += trial.size
         better = [tuple(t) <= tuple(s) for t, s in zip(trial_scores.tolist(), scores.tolist(), strict=True)]
         keep = np.array(better)
-        orders[keep], at[keep], scores[keep] = trial[keep], trial_at[keep], trial_scores[keep]
+        orders[keep], hints[keep] = trial[keep], trial_hints[keep]
+        at[keep], scores[keep] = trial_at[keep], trial_scores[keep]
         champion = _best(scores)
         if tuple(scores[champion].tolist()) < best:
             best, best_at, label = tuple(scores[champion].tolist()), at[champion].copy(), names[champion] + "+search"
@@ -415,9 +462,12 @@ def _move(model: _Model, order: Ints, at: Ints, rng: random.Random) -> Ints:
     if len(missing):
         u = int(rng.choice(missing.tolist()))
     else:
-        # What ends highest, or something that stands in its way.
-        ends = at + model.size
-        u = int(np.argmax(ends - np.where(at >= model.ranges[-1, 0], 0, _FAR)))
+        # What ends highest in a range, or anything.
+        start, end = rng.choice(model.problem.ranges)
+        inside = np.flatnonzero((at >= start) & (at < end))
+        u = rng.randrange(len(order))
+        if len(inside) and rng.random() < 0.5:
+            u = int(inside[np.argmax((at + model.size)[inside])])
     before = np.flatnonzero(model.neighbours[u] & (position < position[u]))
     if rng.random() < 0.25 and len(before):
         u = int(rng.choice(before.tolist()))

@@ -15,6 +15,7 @@ The rules of a placement:
 - an `exclusive` buffer shares no element with anything that is live with it;
 - no element holds a tensor and code (which includes tables that are executed) at one time;
 - an alias lies `offset` bytes into the buffer it names and may overlap it;
+- a pinned buffer lies where it is pinned;
 - of each group of alternatives one option is chosen; buffers of the others are not placed.
 
 No machine number is here: a problem brings its regions along and can be solved from its file alone.
@@ -68,7 +69,7 @@ class TileClass:
 class Buffer:
     """
     One request. `nbytes` is the size of one member, the largest over tiles; `classes` are the indices of the
-    classes that hold it, empty for all. `source`, `layout` and `reason` (why it is alive) are for people.
+    classes that hold it, empty for all. `at` pins the address (-1: free). `source`, `layout` and `reason` (why it is alive) are for people.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Buffer:
     classes: tuple[int, ...] = ()
     alias: str = ""
     offset: int = 0
+    at: int = -1
     category: str = "staging"
     source: str = ""
     layout: str = ""
