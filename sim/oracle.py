@@ -337,9 +337,9 @@ def _pointwise(operator: Operator, operands: Sequence[Array]) -> Array:
 def _gather(operator: Operator, record: gather_plan.GatherRecord, table: Array, indices: Array) -> Array:
     result = np.take(table, indices, axis=int(operator.attributes.get("axis", 0)))
     parts, _ = gather_plan.used_grid(gather_plan.canonical(operator), record.grid)
-    return (
-        np.where(result == 0, np.zeros((), result.dtype), result) if parts > 1 else result
-    )  # a sum with 0 has no -0
+    if parts == 1:
+        return result
+    return numerics.reduce_partials((result, np.zeros_like(result)), operator.result_dtype)  # -0 and NaN show
 
 
 def _cast(operator: Operator, x: Array) -> Array:
@@ -537,31 +537,46 @@ def compare_each(
     and the result.
 
     The executor must hold the same parameters already (`Executor.load`). Values are compared as they become
-    complete, outputs at the end; only one pair is held at a time.
+    complete, outputs at the end. The machine may complete values in another order than the program has them;
+    only those that it is behind with are held.
     """
     steps = oracle.steps(inputs, parameters)
+    tapped_names = {entry.value for entry in executor.image.taps}
+    ahead: dict[tuple[str, tuple[int, ...]], Array] = {}
+    outputs: dict[str, Array] = {}
+
+    def advance() -> tuple[str, tuple[int, ...]] | None:
+        """One more value of the oracle's; None at the end."""
+        try:
+            name, iteration, expected = next(steps)
+        except StopIteration as end:
+            outputs.update(end.value or {})
+            return None
+        if name in tapped_names:
+            ahead[name, iteration] = expected
+        return name, iteration
 
     def tap(tapped: Tapped) -> None:
-        for name, iteration, expected in steps:
-            if (name, iteration) == (tapped.value, tapped.iteration):
-                found = departure(name, iteration, expected, tapped.data, tapped.binding)
-                if found is not None:
-                    raise _Departed(found)
-                return
-        raise OracleError(
-            f"the machine completes the value '{tapped.value}' in iteration {list(tapped.iteration)}, which the program does not have"
-        )
+        key = (tapped.value, tapped.iteration)
+        while key not in ahead:
+            if advance() is None:
+                raise OracleError(
+                    f"the machine completes the value '{tapped.value}' in iteration {list(tapped.iteration)}, "
+                    "which the program does not have (or twice)"
+                )
+        found = departure(*key, ahead.pop(key), tapped.data, tapped.binding)
+        if found is not None:
+            raise _Departed(found)
 
     try:
         result = executor.run(inputs, tap)
     except _Departed as stop:
         return stop.found, None
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            outputs = cast("dict[str, Array]", end.value)
-            break
+    while advance() is not None:
+        pass
+    if ahead:
+        missed, iteration = next(iter(ahead))
+        raise OracleError(f"the machine never completes the value '{missed}' of iteration {list(iteration)}")
     bindings = {
         (binding.tensors or (binding.name,))[0]: binding
         for binding in executor.image.bindings

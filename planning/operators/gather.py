@@ -217,6 +217,7 @@ def expand(operator: Operator, record: GatherRecord, operands: tuple[Value, ...]
         [(arrived, ptc)],
         [(result, {"t": 0, "c": 1})],
         f"the one row of {parts} parts",
+        saturate=0,
     )
     return dataclasses.replace(builder.finish((result, view)), constants=constants)
 

@@ -368,6 +368,38 @@ def attention(w: Writer) -> Value:
     return w.op("attention", [q, k, v], clauses, (*q.shape[:-1], value_depth), result)
 
 
+def gather(w: Writer) -> Value:
+    if w.outer is not None:
+        return reshape(w)
+    rng = w.rng
+    table = w.some(
+        lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 3,
+        lambda: (w.shape(1, 3, LIMIT // 3), rng.choice((*FLOATS, "i8", "i32"))),
+    )
+    axis = rng.randrange(len(table.shape))
+    shape = w.shape(0, 2, 12)
+    result = (*table.shape[:axis], *shape, *table.shape[axis + 1 :])
+    if math.prod(result) > LIMIT:
+        return reshape(w)
+    indices = Value(w.fresh("n"), shape, "i32")
+    w.arguments.append(f'{indices.name}: {indices.type} {{tile_tensor.input = "{indices.name[1:]}"}}')
+    draw = np.random.default_rng(rng.getrandbits(32))
+    w.inputs[indices.name[1:]] = draw.integers(0, table.shape[axis], shape).astype(np.int32)
+    return w.op(
+        "gather", [table, indices], f"axis {axis}" if axis or rng.random() < 0.5 else "", result, table.dtype
+    )
+
+
+def bias_gelu(w: Writer) -> Value:
+    """A sum and its gelu, to be fused."""
+    rng = w.rng
+    x = w.some(
+        lambda v: v.shape and v.dtype in ("f16", "f32"), lambda: (w.shape(1, 3), rng.choice(("f16", "f32")))
+    )
+    y = w.op("add", [x, w.get(x.shape[-1:], x.dtype)], "", x.shape, x.dtype)
+    return w.op("gelu", [y], "approximate tanh", y.shape, rng.choice((x.dtype, "f8E4M3FNUZ")))
+
+
 def transpose(w: Writer) -> Value:
     x = w.some(lambda v: len(v.shape) >= 2, lambda: (w.shape(2, 5), w.rng.choice((*FLOATS, "i8", "i32"))))
     permutation = w.rng.sample(range(len(x.shape)), len(x.shape))
@@ -541,7 +573,7 @@ def _array(values: Sequence[int]) -> str:
 
 OPERATIONS: tuple[Callable[[Writer], Value], ...] = (
     matmul, matmul, binary, binary, unary, cast, reduce, reduce, norm, norm, attention, transpose, reshape,
-    slice_, broadcast, concat, pad,
+    slice_, broadcast, concat, pad, gather, bias_gelu,
 )  # fmt: skip
 
 
