@@ -161,6 +161,7 @@ def format_tasm(program: Program, rows: int = 0) -> str:
     for p in program.placed:
         lines.append(
             f".placed {_quote(p.name)} {_quote(p.category)} {p.address:#x} {p.nbytes} {p.first} {p.last}"
+            + (f" {_quote(p.layout)}" if p.layout else "")
         )
     lines.append(".text")
     lines += _instructions(program.body, "  ")
@@ -275,9 +276,10 @@ def _read_binding(node: Node) -> Binding:
 
 
 def _read_placed(node: Node) -> Placed:
-    name, category, *numbers = _tokens(node)
-    address, nbytes, first, last = (int(number, 0) for number in numbers)
-    return Placed(_string(name), address, nbytes, _string(category), first, last)
+    name, category, *rest = _tokens(node)
+    address, nbytes, first, last = (int(number, 0) for number in rest[:4])
+    layout = _string(rest[4]) if len(rest) > 4 else ""
+    return Placed(_string(name), address, nbytes, _string(category), first, last, layout)
 
 
 def _read_body(nodes: list[Node]) -> tuple[Instruction, ...]:

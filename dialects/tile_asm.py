@@ -47,6 +47,7 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
+    opt_prop_def,
     prop_def,
     region_def,
     traits_def,
@@ -595,6 +596,7 @@ class PlacedOp(_Declaration):
     size = prop_def(IntegerAttr)
     first = prop_def(IntegerAttr)
     last = prop_def(IntegerAttr)
+    layout = opt_prop_def(StringAttr)
 
     def __init__(self, placed: Placed) -> None:
         super().__init__(
@@ -607,6 +609,8 @@ class PlacedOp(_Declaration):
                 "last": _int(placed.last),
             }
         )
+        if placed.layout:
+            self.properties["layout"] = StringAttr(placed.layout)
 
     @property
     def value(self) -> Placed:
@@ -618,6 +622,7 @@ class PlacedOp(_Declaration):
             self.category.data,
             self.first.value.data,
             self.last.value.data,
+            "" if self.layout is None else self.layout.data,
         )
 
     @classmethod
@@ -630,7 +635,8 @@ class PlacedOp(_Declaration):
         parser.parse_keyword("live")
         first = parser.parse_integer(allow_boolean=False)
         last = parser.parse_integer(allow_boolean=False)
-        op = cls(Placed(name, address, size, category, first, last))
+        layout = parser.parse_str_literal() if parser.parse_optional_keyword("layout") else ""
+        op = cls(Placed(name, address, size, category, first, last, layout))
         op._take_rest(parser)
         return op
 
@@ -639,6 +645,8 @@ class PlacedOp(_Declaration):
         _quoted(printer, placed.name)
         _word(printer, placed.category)
         _text(printer, f" at {placed.address:#x} size {placed.nbytes} live {placed.first} {placed.last}")
+        if placed.layout:
+            _quoted(printer, placed.layout, " layout ")
         self._print_rest(printer)
 
 

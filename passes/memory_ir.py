@@ -336,6 +336,26 @@ def buffer_lives(function: FuncOp, events: Events) -> dict[AllocOp, Life]:
     return lives
 
 
+def instruction_lives(function: FuncOp) -> dict[AllocOp, tuple[int, int]]:
+    """
+    For every buffer the numbers of the first and last instruction of the lowered program that need it, as `Program.instructions`
+    counts them; -1 for what is there from loading on, the number of instructions for what is read back.
+    """
+    events = Events(function)
+    started = [0] * (events.count + 2)  # instructions that start before each event
+    for op, (start, _) in events.spans.items():
+        if isinstance(op, (ComputeOp, ExchangeOp, RepeatOp)) or (isinstance(op, BindOp) and op.kind.data == "value"):
+            started[start + 1] += 1
+    for event in range(1, len(started)):
+        started[event] += started[event - 1]
+    lives: dict[AllocOp, tuple[int, int]] = {}
+    for alloc, life in buffer_lives(function, events).items():
+        first = -1 if life.first == 0 else started[life.first]
+        last = started[-1] if life.last >= events.count else started[life.last + 1] - 1
+        lives[alloc] = (first, max(first, last))
+    return lives
+
+
 def op_text(op: Operation) -> str:
     """An operation as a person knows it."""
     match op:

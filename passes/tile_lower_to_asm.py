@@ -35,6 +35,7 @@ from tilewright.dialects.tile_asm import program_to_module
 from tilewright.machine import Machine
 from tilewright.machine.kernels import kernel
 from tilewright.passes.exchange_ir import phase_buffers, phase_schedule
+from tilewright.passes.memory_ir import instruction_lives
 from tilewright.passes.tensor_ir import MACHINE, LoweringError, machine_of
 from tilewright.passes.tile_allocate_memory import SUPPORT, member_stride
 from tilewright.planning.dtypes import itemsize, numpy_dtype
@@ -98,9 +99,8 @@ class _Assembler:
         )
         for item in code:
             self.placed.append(asm.Placed(f"code {item.kernel}", item.address, item.nbytes, "code"))
-        for op in function.walk():
-            if isinstance(op, AllocOp):
-                self.placed.append(self.placed_buffer(op))
+        for op, (first, last) in instruction_lives(function).items():
+            self.placed.append(self.placed_buffer(op, first, last))
         program = asm.Program(
             self.machine_name,
             function.sym_name.data,
@@ -132,10 +132,11 @@ class _Assembler:
             program.constants,
         )
 
-    def placed_buffer(self, op: AllocOp) -> asm.Placed:
+    def placed_buffer(self, op: AllocOp, first: int, last: int) -> asm.Placed:
         type_ = buffer_type(op.result)
-        nbytes = type_.shard_bytes if type_.count == 1 else member_stride(op) * type_.count
-        return asm.Placed(op.buffer_name.data, _address(op.result), round_up(nbytes, 4), op.category.data)
+        nbytes = round_up(type_.shard_bytes, 4) + member_stride(op) * (type_.count - 1) if type_.count else 0
+        name, category = op.buffer_name.data, op.category.data
+        return asm.Placed(name, _address(op.result), nbytes, category, first, last, str(type_.layout))
 
     # -- instructions
 
