@@ -262,7 +262,7 @@ class _Quantizer:
                 op.location = owner.location
                 Rewriter.insert_op(op, InsertPoint.after(owner))
             else:
-                op.location = value.location
+                op.location = cast("BlockArgument", value).location
                 Rewriter.insert_op(op, InsertPoint.at_start(owner))
             self.casts[value] = (op.result, scale)
         return self.casts[value]
@@ -278,7 +278,8 @@ class _Quantizer:
         if isinstance(owner, ConstantOp):
             return magnitude(constant_array(owner.value))
         if isinstance(owner, RepeatOp):
-            return self._largest(owner.yield_op.operands[list(owner.results).index(value)], seen)
+            position = next(i for i, result in enumerate(owner.results) if result is value)
+            return self._largest(owner.yield_op.operands[position], seen)
         if isinstance(value, BlockArgument):
             parent = value.block.parent_op()
             if isinstance(parent, RepeatOp):

