@@ -34,6 +34,7 @@ from tilewright.dialects.tile_repeat import SequenceType
 from tilewright.machine import Machine, load
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators.base import Operator, Record
+from tilewright.planning.plan_file import PlanFile
 from tilewright.planning.stages import Buffer, Value
 
 PLAN = "plan"
@@ -187,3 +188,14 @@ def value_name(op: Operation) -> str:
     """The name of an operation's value in reports and comparisons."""
     attribute = op.attributes.get(VALUE_NAME)
     return attribute.data if isinstance(attribute, StringAttr) else op.name.partition(".")[2]
+
+
+def collect_plan(module: ModuleOp, machine: str) -> PlanFile:
+    """The records of all planned operations, by operator name."""
+    operators: dict[str, dict[str, Any]] = {}
+    for op in module.walk():
+        record = op.attributes.get(PLAN)
+        if isinstance(record, DictionaryAttr) and VALUE_NAME in op.attributes:
+            values = {name: python_value(value) for name, value in record.data.items()}
+            operators[value_name(op)] = {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+    return PlanFile(operators, machine)

@@ -57,6 +57,15 @@ class PlanFile:
             raise PlanError('"operators" maps operator names to records', location=name)
         return PlanFile(operators, data.get("machine"), name)
 
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the plan as `read` takes it."""
+        data = {"format": FORMAT, "version": VERSION, "machine": self.machine, "operators": self.operators}
+        lines = json.dumps(data, indent=1).splitlines()
+        try:
+            Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise PlanError(f"cannot write the plan: {error.strerror}", location=os.fspath(path)) from None
+
     def check_machine(self, machine: str) -> None:
         if self.machine is not None and self.machine != machine:
             raise PlanError(

@@ -56,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("program", type=Path, help="program folder, or a module in tile_tensor or tile_asm")
     parser.add_argument("--machine", help="name of a machine or path of a machine file")
     parser.add_argument("--plan", type=Path, help="plan file that forces plan records")
+    parser.add_argument("--dump-plan", type=Path, metavar="FILE", help="write the plan records in use, as --plan reads them")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")
     parser.add_argument("--parameters", type=Path, help="values of the parameters (.safetensors)")
     parser.add_argument("--inputs", type=Path, help="values of the inputs (.safetensors)")
@@ -71,7 +72,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def compile_module(module: ModuleOp, context: Any, machine: str | None, plan: Path | None, clock: Clock) -> Program:
+def compile_module(
+    module: ModuleOp,
+    context: Any,
+    machine: str | None,
+    plan: Path | None,
+    clock: Clock,
+    dump_plan: Path | None = None,
+) -> Program:
     """Run what is left of a compilation, timing each pass; returns the machine program."""
     from xdsl.dialects.builtin import StringAttr
 
@@ -95,6 +103,10 @@ def compile_module(module: ModuleOp, context: Any, machine: str | None, plan: Pa
         stage.apply(context, module)
         module.verify()
         clock.measure(stage.name, start)
+        if stage.name == "tile-plan-layouts" and dump_plan is not None:
+            from tilewright.passes.tensor_ir import collect_plan, machine_of
+
+            collect_plan(module, machine_of(module, None).name).write(dump_plan)
     return module_to_program(module)
 
 
@@ -127,7 +139,7 @@ def run(arguments: Sequence[str]) -> int:
     planned = None
     if options.compare == "each":
         planned = _planned_copy(module, context, options)
-    program = compile_module(module, context, options.machine, options.plan, clock)
+    program = compile_module(module, context, options.machine, options.plan, clock, options.dump_plan)
     machine = load(program.machine)
     start = time.perf_counter()
     image = to_image(program)
@@ -222,6 +234,7 @@ def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.passes.tensor_ir import MACHINE
+    from tilewright.passes.tile_fuse_epilogues import TileFuseEpiloguesPass
     from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
     from tilewright.sim.oracle import Oracle
 
@@ -230,6 +243,7 @@ def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -
     copy = module.clone()
     if options.machine is not None:
         copy.attributes[MACHINE] = StringAttr(options.machine)
+    TileFuseEpiloguesPass().apply(context, copy)
     TilePlanLayoutsPass(plan=None if options.plan is None else os.fspath(options.plan)).apply(context, copy)
     return Oracle(copy)
 
