@@ -139,6 +139,11 @@ def result_place(
             notes=("a leader has the result's shape and covers its whole storage",),
         )
     assert leader is not None
+    if operator.name == "bias_gelu" and not row_column_storage(leader):
+        raise operator.error(
+            f"operand {record.leader} cannot give the result its layout",
+            notes=("bias_gelu needs one storage axis of rows and one of columns",),
+        )
     layout = leader.layout
     if operator.name == "cast":
         layout = repanelled(layout, operator.result_dtype)
