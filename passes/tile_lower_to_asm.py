@@ -220,6 +220,14 @@ class _Assembler:
         buffers = phase_buffers(op)
         addresses = np.array([_address(b) for b in buffers], np.int64)
         rows = encode(schedule, addresses, self.machine)
+        needed, reserved = 4 * int(rows.lengths.max(initial=0)), op.row_bytes
+        if reserved is None or needed > reserved.value.data:
+            raise LoweringError(
+                f"the rows of this phase have {needed} bytes; "
+                f"{0 if reserved is None else reserved.value.data} were reserved",
+                location=op.location,
+                hint="run tile-schedule-exchange and tile-allocate-memory again",
+            )
         name = f"rows{sum(1 for t in self.tables if t.category == 'rows')}"
         self.tables.append(asm.Table(name, op.row_address.value.data, rows.words, "rows"))
         for i, buffer in enumerate(buffers):
