@@ -2,9 +2,9 @@
 """
 Where every byte of every tile goes, read from the final allocation.
 
-Each byte of a tile has one category at each instruction, so that the categories sum to the tile's SRAM there. Over a whole program a byte
-counts for what holds it at any time; where buffers use it one after another, the later of `_PAINT` names it. Tiles that hold the same
-buffers are counted once.
+Each byte of a tile has one category at each instruction, so that the categories sum to the tile's SRAM there.
+Over a whole program a byte counts for what holds it at any time; where buffers use it one after another, the
+later of `_PAINT` names it. Tiles that hold the same buffers are counted once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ def memory_by_category(program: Program, machine: Machine) -> dict[str, Ints]:
 
 
 def memory_at(program: Program, machine: Machine, instruction: int) -> dict[str, Ints]:
-    """As `memory_by_category`, of what is live at one instruction (-1: after loading); reserved rows count as rows or padding."""
+    """
+    As `memory_by_category`, of what is live at one instruction (-1: after loading); reserved rows count as
+    rows or padding.
+    """
     live = [p for p in program.placed if always(p) or p.first <= instruction <= p.last]
     return _with_row_padding(_counts(program, machine, live), row_bytes(program, machine))
 
@@ -65,7 +68,10 @@ def row_bytes(program: Program, machine: Machine) -> Ints:
 
 @dataclass(frozen=True)
 class Peak:
-    """Most bytes in use at one instruction: `when` is load, steady or iteration (with the repeat's name), `tile` the fullest tile."""
+    """
+    Most bytes in use at one instruction: `when` is load, steady or iteration (with the repeat's name), `tile`
+    the fullest tile.
+    """
 
     when: str
     repeat: str
@@ -76,7 +82,8 @@ class Peak:
 
 def peaks(program: Program, machine: Machine) -> list[Peak]:
     """
-    The fullest moments, everything that holds bytes counted: after loading; outside of repeats; in one iteration of each repeat.
+    The fullest moments, everything that holds bytes counted: after loading; outside of repeats; in one
+    iteration of each repeat.
 
     Reservations of the machine count, free and unusable bytes do not.
     """
@@ -122,7 +129,10 @@ def _owners(layout: str, tiles: int) -> npt.NDArray[np.bool_]:
 
 
 def _classes(placed: list[Placed], machine: Machine) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """The first tile of each class of tiles that hold the same ranges, and which class holds which, (ranges, classes)."""
+    """
+    The first tile of each class of tiles that hold the same ranges, and which class holds which, (ranges,
+    classes).
+    """
     held = np.ones((len(placed) + 1, machine.tiles), np.bool_)
     for i, p in enumerate(placed):
         if p.layout:

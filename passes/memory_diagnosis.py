@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What to change in the IR when its buffers do not fit: changes of the program, as changed allocation problems to try.
+What to change in the IR when its buffers do not fit: changes of the program, as changed allocation problems
+to try.
 
-One is known so far: a buffer that an exchange fills and a cast then narrows need not exist where it arrives, if the cast runs before the
-exchange. The exchange then moves fewer bytes as well.
+One is known so far: a buffer that an exchange fills and a cast then narrows need not exist where it arrives,
+if the cast runs before the exchange. The exchange then moves fewer bytes as well.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ CASTS = 4
 
 
 def explain_in_ir(requests: Requests, failed: Unplaced) -> AllocationError:
-    """The error for a program that does not fit, at the op that allocates what is missing or what is largest."""
+    """
+    The error for a program that does not fit, at the op that allocates what is missing or what is largest.
+    """
     diagnosis = explain(requests.problem, failed, casts_before_exchanges(requests))
     error = AllocationError(diagnosis)
     named = (*((diagnosis.missing,) if diagnosis.missing is not None else ()), *diagnosis.largest)
@@ -37,7 +40,10 @@ def explain_in_ir(requests: Requests, failed: Unplaced) -> AllocationError:
 
 
 def casts_before_exchanges(requests: Requests) -> list[tuple[str, Problem]]:
-    """For each buffer that an exchange fills and only a cast reads: the problem with the cast on the sending side."""
+    """
+    For each buffer that an exchange fills and only a cast reads: the problem with the cast on the sending
+    side.
+    """
     name_of = {alloc: name for name, alloc in requests.allocs.items()}
     if not name_of:
         return []
@@ -83,7 +89,10 @@ def casts_before_exchanges(requests: Requests) -> list[tuple[str, Problem]]:
 def _moved(
     problem: Problem, gone: Buffer, stays: Buffer, exchange: ExchangeOp, event: int, narrow: AllocOp
 ) -> Problem:
-    """The problem in which the narrow buffer is exchanged: the wide one is gone, each source is cast where it lies."""
+    """
+    The problem in which the narrow buffer is exchanged: the wide one is gone, each source is cast where it
+    lies.
+    """
     size = itemsize(buffer_type(narrow.result).dtype)
     casts: list[Buffer] = []
     for source, _, destination, _ in exchange.moves():
@@ -104,5 +113,7 @@ def _moved(
             )
         )
     rest = problem.without({gone.name})
-    buffers = tuple(replace(b, first=min(b.first, event)) if b.name == stays.name else b for b in rest.buffers)
+    buffers = tuple(
+        replace(b, first=min(b.first, event)) if b.name == stays.name else b for b in rest.buffers
+    )
     return replace(rest, buffers=(*buffers, *casts))

@@ -44,7 +44,6 @@ SUPPORT = "tile.support"
 """Attribute of a function: addresses of code and tables, and the bytes reserved for them."""
 
 EXECUTABLE = "executable"
-SUPPORT_NAMES = ("supervisor", "arguments", "patches")
 
 
 @dataclass(frozen=True)
@@ -93,23 +92,26 @@ def _uses(alloc: AllocOp) -> tuple[int, str, int]:
 
 
 # -- the problem
-# -----------------------------------------------------------------------------------------------------------------
 
 
 def memory_requests(
-    function: FuncOp, machine: Machine, *, strict: bool = True, pins: bool = True
+    function: FuncOp, machine: Machine, *, strict: bool = True, pins: bool = True, scheduled: bool = True
 ) -> Requests:
     """
-    Everything that needs a place in a function that has its exchanges scheduled. Raises TileError if it has
-    not.
+    Everything that needs a place in a function. Raises TileError if its exchanges are not scheduled, unless
+    `scheduled` is False: then what is not known yet (rows, patch tables, what exchanges keep apart) is left
+    out.
     """
     events = Events(function)
     allocs = [op for op in function.walk() if isinstance(op, AllocOp)]
-    names = _unique([alloc.buffer_name.data for alloc in allocs], SUPPORT_NAMES)
+    support, phases = support_requests(
+        function, machine, events, strict=strict, pins=pins, scheduled=scheduled
+    )
+    names = _unique([alloc.buffer_name.data for alloc in allocs], tuple(b.name for b in support))
     name_of = dict(zip(allocs, names, strict=True))
     lives = buffer_lives(function, events)
     classes, held = _tile_classes(allocs, machine)
-    pairs, phase_of = _separations(function, machine, name_of)
+    pairs = _separations(function, machine, name_of, scheduled)
     constrained = {name for pair in pairs for name in pair}
     buffers: list[Buffer] = []
     for i, alloc in enumerate(allocs):
@@ -142,7 +144,6 @@ def memory_requests(
                 reason=life.reason,
             )
         )
-    support, phases = support_requests(function, machine, events, strict=strict, pins=pins)
     if not strict:
         for name, phase in phases.items():
             used = dict.fromkeys(name_of[owner_alloc(b)[0]] for b in phase_buffers(phase))
@@ -167,11 +168,14 @@ def memory_requests(
 
 def _unique(names: list[str], taken: tuple[str, ...] = ()) -> list[str]:
     """The names, numbered from 2 where one comes again or is taken."""
-    seen = dict.fromkeys(taken, 1)
+    used = dict.fromkeys(taken, 1)
     result: list[str] = []
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        result.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+        number, fresh = used.get(name, 0) + 1, name
+        while fresh in used:
+            fresh, number = f"{name}#{number}", number + 1
+        used[name], used[fresh] = number, 1
+        result.append(fresh)
     return result
 
 
@@ -197,11 +201,10 @@ def _tile_classes(
 
 
 def _separations(
-    function: FuncOp, machine: Machine, name_of: dict[AllocOp, str]
-) -> tuple[list[tuple[str, str]], dict[ExchangeOp, list[str]]]:
+    function: FuncOp, machine: Machine, name_of: dict[AllocOp, str], scheduled: bool
+) -> list[tuple[str, str]]:
     """Pairs of buffers that a kernel or an exchange accesses in one cycle."""
     pairs: dict[tuple[str, str], None] = {}
-    phases: dict[ExchangeOp, list[str]] = {}
 
     def add(a: str, b: str) -> None:
         if a != b:
@@ -213,16 +216,14 @@ def _separations(
             for a, b in kernel(op.kernel.data).separate:
                 if max(a, b) < len(owners):
                     add(owners[a], owners[b])
-        elif isinstance(op, ExchangeOp):
+        elif isinstance(op, ExchangeOp) and (scheduled or op.row_bytes is not None):
             owners = [name_of[owner_alloc(b)[0]] for b in phase_buffers(op)]
-            phases[op] = owners
             for a, b in phase_schedule(op, machine).conflicts().tolist():
                 add(owners[a], owners[b])
-    return sorted(pairs), phases
+    return sorted(pairs)
 
 
 # -- lives
-# -----------------------------------------------------------------------------------------------------------------------
 
 
 class Events:
@@ -338,13 +339,16 @@ def buffer_lives(function: FuncOp, events: Events) -> dict[AllocOp, Life]:
 
 def instruction_lives(function: FuncOp) -> dict[AllocOp, tuple[int, int]]:
     """
-    For every buffer the numbers of the first and last instruction of the lowered program that need it, as `Program.instructions`
-    counts them; -1 for what is there from loading on, the number of instructions for what is read back.
+    For every buffer the numbers of the first and last instruction of the lowered program that need it, as
+    `Program.instructions` counts them; -1 for what is there from loading on, the number of instructions for
+    what is read back.
     """
     events = Events(function)
     started = [0] * (events.count + 2)  # instructions that start before each event
     for op, (start, _) in events.spans.items():
-        if isinstance(op, (ComputeOp, ExchangeOp, RepeatOp)) or (isinstance(op, BindOp) and op.kind.data == "value"):
+        if isinstance(op, (ComputeOp, ExchangeOp, RepeatOp)) or (
+            isinstance(op, BindOp) and op.kind.data == "value"
+        ):
             started[start + 1] += 1
     for event in range(1, len(started)):
         started[event] += started[event - 1]
@@ -382,11 +386,16 @@ def source_text(op: Operation) -> str:
 
 
 # -- what the machine executes and reads beside tensors
-# --------------------------------------------------------------------------
 
 
 def support_requests(
-    function: FuncOp, machine: Machine, events: Events, *, strict: bool = True, pins: bool = True
+    function: FuncOp,
+    machine: Machine,
+    events: Events,
+    *,
+    strict: bool = True,
+    pins: bool = True,
+    scheduled: bool = True,
 ) -> tuple[tuple[Buffer, ...], dict[str, ExchangeOp]]:
     """
     Code, supervisor program, argument and patch tables and exchange rows of a function: all of it resident,
@@ -426,7 +435,7 @@ def support_requests(
     items.append(code("supervisor", 4 * words, "supervisor program", at=pinned.get("supervisor", -1)))
     for name, count in (
         ("arguments", sum(_argument_words(op) for op in function.walk())),
-        ("patches", sum(_patch_words(op, machine) for op in function.walk())),
+        ("patches", sum(_patch_words(op, machine) for op in function.walk()) if scheduled else 0),
     ):
         category = "code" if name == "arguments" else "patch tables"
         items.append(
@@ -446,6 +455,8 @@ def support_requests(
     names = _unique([f"rows {phase.reason.data}" for phase in phases])
     for name, phase in zip(names, phases, strict=True):
         if phase.row_bytes is None:
+            if not scheduled:
+                continue
             raise TileError(
                 "an exchange has no rows yet",
                 location=phase.location,

@@ -2,10 +2,11 @@
 """
 Gives every buffer, exchange row, table and kernel of a function its place in tile memory.
 
-The buffers become an allocation problem (`passes/memory_ir.py`), a library solves it (`planning/memory`), a checker that shares no code with
-the solver looks at the result, and the addresses are written back. Addresses that are in the IR already are kept. First, code and
-constrained sequences get whole memory elements to themselves; if the program does not fit so, only what the machine itself demands is kept
-apart. If that does not fit either, the error says what is short, where, and what would help.
+The buffers become an allocation problem (`passes/memory_ir.py`), a library solves it (`planning/memory`), a
+checker that shares no code with the solver looks at the result, and the addresses are written back. Addresses
+that are in the IR already are kept. First, code and constrained sequences get whole memory elements to
+themselves; if the program does not fit so, only what the machine itself demands is kept apart. If that does
+not fit either, the error says what is short, where, and what would help.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import buffer_type
-from tilewright.passes.memory_ir import SUPPORT, Requests, check_row_cap, member_stride, memory_requests
 from tilewright.passes.memory_diagnosis import explain_in_ir
+from tilewright.passes.memory_ir import SUPPORT, Requests, check_row_cap, member_stride, memory_requests
 from tilewright.passes.tensor_ir import machine_of
 from tilewright.planning.memory.check import check
 from tilewright.planning.memory.place import Unplaced, allocate
 from tilewright.planning.memory.problem import Solution
+from tilewright.settings import current
 
-STRICT_NODES = 20_000
+STRICT_NODES = 6_000
 """Units placed before the rules that the machine does not demand are given up."""
 
 __all__ = ["SUPPORT", "TileAllocateMemoryPass", "member_stride"]
@@ -44,18 +46,23 @@ class TileAllocateMemoryPass(ModulePass):
         machine = machine_of(op, self.machine)
         function = entry_function(op)
         check_row_cap(function, machine)
-        requests, solution = place(lambda strict: memory_requests(function, machine, strict=strict))
+        requests, solution = place(lambda strict: memory_requests(function, machine, strict=strict), "memory")
         write_addresses(function, requests, solution)
 
 
-def place(requests_for: Callable[[bool], Requests]) -> tuple[Requests, Solution]:
-    """A checked placement under the strict rules, or else under those of the machine. Raises AllocationError."""
+def place(requests_for: Callable[[bool], Requests], label: str) -> tuple[Requests, Solution]:
+    """
+    A checked placement under the strict rules, or else under those of the machine (`label` names the problem
+    where it is written to a file). Raises AllocationError.
+    """
     try:
         requests = requests_for(True)
         requests.problem.check()
+        dump(requests, f"{label}.strict")
         solution = allocate(requests.problem, STRICT_NODES, polish=0)
     except Unplaced:
         requests = requests_for(False)
+        dump(requests, label)
         try:
             solution = allocate(requests.problem, polish=0)
         except Unplaced as failed:
@@ -66,8 +73,19 @@ def place(requests_for: Callable[[bool], Requests]) -> tuple[Requests, Solution]
     return requests, solution
 
 
+def dump(requests: Requests, label: str) -> None:
+    """Write a problem to the folder of `--dump-allocation-problems`."""
+    folder = current().allocation_problems
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        requests.problem.write(folder / f"{requests.problem.name or 'problem'}.{label}.json")
+
+
 def write_addresses(function: FuncOp, requests: Requests, solution: Solution) -> None:
-    """Write a placement into the IR: addresses and strides of buffers, addresses of rows, the function's support."""
+    """
+    Write a placement into the IR: addresses and strides of buffers, addresses of rows, the function's
+    support.
+    """
     support: dict[str, int] = {}
     for buffer, address in zip(requests.problem.buffers, solution.addresses, strict=True):
         if address is None:
@@ -82,5 +100,3 @@ def write_addresses(function: FuncOp, requests: Requests, solution: Solution) ->
             support[buffer.name] = address
             support[f"{buffer.name} bytes"] = buffer.nbytes
     function.attributes[SUPPORT] = DictionaryAttr({k: IntegerAttr(v, i64) for k, v in support.items()})
-
-

@@ -30,6 +30,8 @@ class Settings:
     """File to which the home selection writes its report (JSON)."""
     inputs_path: Path | None = None
     """Values of the program's inputs (`.safetensors`)."""
+    allocation_problems: Path | None = None
+    """Folder to which every allocation problem is written before it is solved."""
 
 
 _current: ContextVar[Settings] = ContextVar("tilewright_settings", default=Settings())  # noqa: B039 (frozen)

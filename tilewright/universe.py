@@ -26,6 +26,7 @@ DIALECTS: tuple[str, ...] = (
 
 PASSES: tuple[str, ...] = (
     "tile-allocate-memory",
+    "tile-allocate-sequences",
     "tile-compile",
     "tile-convert-compact-micro-panels",
     "tile-fuse-epilogues",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tile-alloc PROBLEM.json`: solves one allocation problem, checks the placement, and explains when there is none.
+`tile-alloc PROBLEM.json`: solves one allocation problem, checks the placement, and explains when there is
+none.
 
 Exit status: 0 it fits; 1 it does not, or a given placement is illegal; 2 unknown flags.
 """
@@ -19,9 +20,15 @@ from tilewright.tools.driver.main import run_tool
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("tile-alloc", description=__doc__, allow_abbrev=False)
     parser.add_argument("problem", type=Path, help="allocation problem (docs/spec/allocation-problem.md)")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write the placement, or the diagnosis, to OUT")
-    parser.add_argument("--check", type=Path, metavar="SOLUTION", help="check this placement instead of making one")
-    parser.add_argument("--nodes", type=int, metavar="N", help="bound of the search: buffers placed before giving up")
+    parser.add_argument(
+        "--json", type=Path, metavar="OUT", help="write the placement, or the diagnosis, to OUT"
+    )
+    parser.add_argument(
+        "--check", type=Path, metavar="SOLUTION", help="check this placement instead of making one"
+    )
+    parser.add_argument(
+        "--nodes", type=int, metavar="N", help="bound of the search: buffers placed before giving up"
+    )
     parser.add_argument("--map", action="store_true", help="print every buffer with its address")
     return parser
 
@@ -69,8 +76,9 @@ def run(arguments: Sequence[str]) -> int:
     count = sum(a is not None for a in solution.addresses)
     chosen = problem.choose(solution.choices) if problem.alternatives else problem
     print(
-        f"{problem.name or options.problem}: {count} buffers fit; {solution.used} bytes used, lower bound {solution.lower_bound}"
-        f" (ratio {solution.quality:.4f}), {spare(chosen)} to spare at the fullest event;"
+        f"{problem.name or options.problem}: {count} buffers fit; {solution.used} bytes used, lower bound"
+        f" {solution.lower_bound} (ratio {solution.quality:.4f}), {spare(chosen)} to spare at the fullest"
+        " event;"
         f" {solution.packing} after {solution.nodes} nodes"
     )
     return 0

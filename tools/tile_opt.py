@@ -31,6 +31,7 @@ from tilewright.tools.driver.output import print_with_tables, replace_file
 from tilewright.tools.driver.parsing import decode, parse_source
 from tilewright.tools.driver.pipeline import SOURCE_NAME, PassTable, build_pipeline, describe_type
 from tilewright.tools.driver.sources import Source
+from tilewright.tools.driver.steps import StepLog
 from tilewright.tools.driver.verify import reason, verify_module
 from tilewright.version import __version__
 
@@ -85,6 +86,16 @@ class TileOptMain(xDSLOptMain):
             default=True,
             help="verify after every pass (default), or only the input and the result",
         )
+        add("--verify-memory", action="store_true", help="check the memory of the module after every pass")
+        add(
+            "--dump-allocation-problems",
+            type=Path,
+            metavar="DIR",
+            help="write the problem that tile-allocate-* solves to DIR (for tile-alloc)",
+        )
+        add(
+            "--steps", type=Path, metavar="FILE", help="write a JSON line when a pass starts and when it ends"
+        )
         add("--timing", action="store_true", help="print the seconds of every pass to stderr")
 
     # -- pipeline
@@ -97,6 +108,7 @@ class TileOptMain(xDSLOptMain):
         current_sources().add(source)
         passes = build_pipeline(source, self.available_passes) if source.text.strip() else ()
         self._timings: list[tuple[str, float]] = []
+        self._steps = StepLog(arguments.steps)
         self.pipeline = PassPipeline(passes, self._between_passes)
 
     def _between_passes(
@@ -105,6 +117,7 @@ class TileOptMain(xDSLOptMain):
         now = time.perf_counter()
         if previous is not None:
             self._timings.append((previous.name, now - self._pass_started))
+            self._steps.end(previous.name)
             if self.args.time_passes:
                 print(f"Pass {previous.name} took {now - self._pass_started} seconds")
         self.running = None
@@ -117,10 +130,24 @@ class TileOptMain(xDSLOptMain):
                     error.notes = (*error.notes, f"the IR is invalid after pass `{previous.name}`")
                 raise
             self._timings.append(("(verify)", time.perf_counter() - now))
+        if self.args.verify_memory and (previous is not None or following is None):
+            self._look_at_memory(previous, module)
         if previous is not None and following is not None and self.args.print_between_passes:
             print(f"IR after {previous.name}:\n{module!s}\n\n\n")
         self.running = following
+        if following is not None:
+            self._steps.start(following.name)
         self._pass_started = time.perf_counter()
+
+    def _look_at_memory(self, previous: ModulePass | None, module: ModuleOp) -> None:
+        from tilewright.passes.memory_verify import verify_memory
+
+        try:
+            verify_memory(module)
+        except TileError as error:
+            if previous is not None:
+                error.notes = (*error.notes, f"the memory is wrong after pass `{previous.name}`")
+            raise
 
     def apply_passes(self, prog: ModuleOp) -> None:
         try:
@@ -203,6 +230,7 @@ class TileOptMain(xDSLOptMain):
             sidecar_dir=self.args.sidecar_dir,
             home_report=self.args.home_report,
             inputs_path=self.args.inputs,
+            allocation_problems=self.args.dump_allocation_problems,
         )
         with settings.use(defaults), sidecar.reading(self._tables_of_input()):
             try:

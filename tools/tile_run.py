@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.diagnostics import TileError
 from tilewright.tools.driver.main import load_module, make_context, run_tool
+from tilewright.tools.driver.steps import StepLog
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +42,7 @@ class Clock:
     """Seconds by phase, and the peak of this process's memory."""
 
     phases: dict[str, float] = field(default_factory=dict[str, float])
+    steps: StepLog = field(default_factory=lambda: StepLog(None))
 
     def measure(self, name: str, since: float) -> None:
         self.phases[name] = self.phases.get(name, 0.0) + time.perf_counter() - since
@@ -68,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         "--calibrate", type=Path, metavar="FILE", help="turn an f16 program into FP8, with scales from these inputs (.safetensors)"
     )
     parser.add_argument("--profile-operators", action="store_true", help="print cycles by operator (always in --json)")
+    parser.add_argument("--steps", type=Path, metavar="FILE", help="write a JSON line when a step of the compilation starts and ends")
     parser.add_argument("--artifacts", type=Path, metavar="DIR", help="write the compiled module, outputs and placement to DIR")
     return parser
 
@@ -100,9 +103,11 @@ def compile_module(
         passes = passes[1 + [stage.name for stage in passes].index("tile-lower-to-buffers") :]
     for stage in passes:
         start = time.perf_counter()
+        clock.steps.start(stage.name)
         stage.apply(context, module)
         module.verify()
         clock.measure(stage.name, start)
+        clock.steps.end(stage.name)
         if stage.name == "tile-plan-layouts" and dump_plan is not None:
             from tilewright.passes.tensor_ir import collect_plan, machine_of
 
@@ -121,7 +126,7 @@ def run(arguments: Sequence[str]) -> int:
     from tilewright.tools import run_report
 
     options = _parser().parse_args(arguments)
-    clock = Clock()
+    clock = Clock(steps=StepLog(options.steps))
     start = time.perf_counter()
     folder = ProgramFolder.read(
         options.program, parameters=options.parameters, inputs=options.inputs, expected=options.expected

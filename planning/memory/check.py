@@ -2,8 +2,8 @@
 """
 Whether a placement keeps the rules of `planning.memory.problem`. Shares no code with the allocator.
 
-The allocator goes from lives to distances to addresses; this goes from addresses that two buffers share to whether they ever meet, so
-that a mistake in one does not hide in the other.
+The allocator goes from lives to distances to addresses; this goes from addresses that two buffers share to
+whether they ever meet, so that a mistake in one does not hide in the other.
 """
 
 from __future__ import annotations
@@ -18,9 +18,13 @@ from tilewright.planning.memory.problem import Buffer, Problem, Region
 
 @dataclass(frozen=True)
 class Fault:
-    """One broken rule: which, of which buffers, in words; `event` and the first `tile` of the class where it shows."""
+    """
+    One broken rule: which, of which buffers, in words; `event` and the first `tile` of the class where it
+    shows.
+    """
 
-    rule: str  # alignment | range | region | tail | alias | pin | overlap | element | executable | choice | size
+    rule: str
+    """alignment, range, region, tail, alias, pin, overlap, element, executable, choice or size."""
     buffers: tuple[str, ...]
     text: str
     event: int | None = None
@@ -41,7 +45,9 @@ def check(problem: Problem, addresses: Sequence[int | None], choices: Sequence[i
     for buffer, address in zip(problem.buffers, addresses, strict=True):
         if buffer.name in absent:
             if address is not None:
-                faults.append(Fault("choice", (buffer.name,), f"{buffer.name} belongs to an option that was not taken"))
+                faults.append(
+                    Fault("choice", (buffer.name,), f"{buffer.name} belongs to an option that was not taken")
+                )
         elif address is None:
             faults.append(Fault("choice", (buffer.name,), f"{buffer.name} has no address"))
         else:
@@ -56,7 +62,9 @@ def check(problem: Problem, addresses: Sequence[int | None], choices: Sequence[i
 def _absent(problem: Problem, choices: Sequence[int], faults: list[Fault]) -> set[str]:
     if len(choices) != len(problem.alternatives):
         faults.append(
-            Fault("choice", (), f"{len(choices)} options are taken of {len(problem.alternatives)} alternatives")
+            Fault(
+                "choice", (), f"{len(choices)} options are taken of {len(problem.alternatives)} alternatives"
+            )
         )
         return set()
     absent: set[str] = set()
@@ -82,7 +90,9 @@ def _alone(problem: Problem, b: Buffer, at: int, where: dict[str, int]) -> list[
     if b.count > 1 and b.stride < b.nbytes:
         faults.append(Fault("size", name, f"{b.name}: members of {b.nbytes} bytes are {b.stride} apart"))
     if b.alias and where.get(b.alias) is not None and at != where[b.alias] + b.offset:
-        faults.append(Fault("alias", (b.name, b.alias), f"{b.name} does not lie {b.offset} bytes into {b.alias}"))
+        faults.append(
+            Fault("alias", (b.name, b.alias), f"{b.name} does not lie {b.offset} bytes into {b.alias}")
+        )
     if b.at >= 0 and at != b.at:
         faults.append(Fault("pin", name, f"{b.name} at {at:#x} was pinned to {b.at:#x}"))
     if not size:
@@ -97,13 +107,23 @@ def _alone(problem: Problem, b: Buffer, at: int, where: dict[str, int]) -> list[
         faults.append(Fault("region", name, f"{b.name} at {at:#x} is in no region"))
         return faults
     if b.memory == "executable" and not region.executable:
-        faults.append(Fault("executable", name, f"{b.name} at {at:#x} is in {region.name} memory, which is not executable"))
+        faults.append(
+            Fault(
+                "executable", name, f"{b.name} at {at:#x} is in {region.name} memory, which is not executable"
+            )
+        )
     elif b.memory not in ("any", "executable", region.name):
-        faults.append(Fault("region", name, f"{b.name} at {at:#x} is in {region.name} memory, not {b.memory}"))
+        faults.append(
+            Fault("region", name, f"{b.name} at {at:#x} is in {region.name} memory, not {b.memory}")
+        )
     if b.kind == "code" and not region.executable:
-        faults.append(Fault("executable", name, f"{b.name} is code in {region.name} memory, which is not executable"))
+        faults.append(
+            Fault("executable", name, f"{b.name} is code in {region.name} memory, which is not executable")
+        )
     if at + size + b.tail > region.end:
-        faults.append(Fault("tail", name, f"{b.name} is read {b.tail} bytes past its end, beyond {region.name} memory"))
+        faults.append(
+            Fault("tail", name, f"{b.name} is read {b.tail} bytes past its end, beyond {region.name} memory")
+        )
     return faults
 
 
@@ -115,7 +135,10 @@ def _region(problem: Problem, at: int) -> Region | None:
 
 
 def _sweep(problem: Problem, placed: Sequence[tuple[Buffer, int]]) -> list[Fault]:
-    """Rules about what is live together: from bytes and elements that two buffers share to whether they ever meet."""
+    """
+    Rules about what is live together: from bytes and elements that two buffers share to whether they ever
+    meet.
+    """
     faults: list[Fault] = []
     allowed = {frozenset(pair) for pair in problem.together}
     apart = {frozenset(pair) for pair in problem.separate}
@@ -170,7 +193,10 @@ def _element_rule(a: Buffer, b: Buffer, apart: bool) -> tuple[str, str] | None:
         owner, other = (a, b) if a.exclusive else (b, a)
         return "element", f"{other.name} lies in memory element {{element}}, which {owner.name} has to itself"
     if {a.kind, b.kind} == {"code", "tensor"}:
-        return "executable", f"{a.name} and {b.name} share memory element {{element}}, and one of them is code"
+        return (
+            "executable",
+            f"{a.name} and {b.name} share memory element {{element}}, and one of them is code",
+        )
     return None
 
 

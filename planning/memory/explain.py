@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Why a problem has no placement: a proof, or what stands in the way; and what would fit, each tried before it is said.
+Why a problem has no placement: a proof, or what stands in the way; and what would fit, each tried before it
+is said.
 
-Proofs first, from the plainest: a buffer larger than the largest range it may lie in; more bytes live at one event than there are.
-Where neither holds, one rule after the other is lifted (element separation, memory class, alignment) until a placement is found: that
-rule is what the program runs into. What remains is fragmentation.
+Proofs first, from the plainest: a buffer larger than the largest range it may lie in; more bytes live at one
+event than there are. Where neither holds, one rule after the other is lifted (element separation, memory
+class, alignment) until a placement is found: that rule is what the program runs into. What remains is
+fragmentation.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ TRIALS = 6
 
 @dataclass(frozen=True)
 class Tried:
-    """A change that was tried, and whether all fits with it; `spare` bytes are then free at the fullest event."""
+    """
+    A change that was tried, and whether all fits with it; `spare` bytes are then free at the fullest event.
+    """
 
     text: str
     fits: bool
@@ -36,17 +40,20 @@ class Tried:
 
     def __str__(self) -> str:
         if not self.fits:
-            return f"tried: {self.text}: it still does not fit" + (f" ({-self.spare} bytes short)" if self.spare < 0 else "")
+            return f"tried: {self.text}: it still does not fit" + (
+                f" ({-self.spare} bytes short)" if self.spare < 0 else ""
+            )
         return f"it fits with {self.spare} bytes to spare if {self.text}"
 
 
 @dataclass(frozen=True)
 class Diagnosis:
     """
-    What is wrong: `kind` is capacity, contiguous, region, executable, element, alignment, pin, alternatives or fragmentation; `proof` says
-    that no order of allocation can help. `tile` and the number of `other_tiles` where it is so, the `event` and its text, bytes live,
-    available and short there, the largest live buffers; `hole`: largest free range for the `missing` buffer of an attempt,
-    `unplaced` bytes without a place; `tried` changes.
+    What is wrong: `kind` is capacity, contiguous, region, executable, element, alignment, pin, alternatives
+    or fragmentation; `proof` says that no order of allocation can help. `tile` and the number of
+    `other_tiles` where it is so, the `event` and its text, bytes live, available and short there, the largest
+    live buffers; `hole`: largest free range for the `missing` buffer of an attempt, `unplaced` bytes without
+    a place; `tried` changes.
     """
 
     kind: str
@@ -74,7 +81,10 @@ class Diagnosis:
         where = f"event {self.event}" + (f" ({self.event_text})" if self.event_text else "")
         others = f" and {self.other_tiles} others" if self.other_tiles else ""
         kind = "" if self.memory == "any" else f" {self.memory}"
-        lines = [f"on tile {self.tile}{others} at {where}: {self.live} bytes live, {self.available}{kind} bytes available"]
+        lines = [
+            f"on tile {self.tile}{others} at {where}: {self.live} bytes live,"
+            f" {self.available}{kind} bytes available"
+        ]
         if self.proof and self.short:
             lines[0] += f", {self.short} short"
         if self.proof:
@@ -88,7 +98,9 @@ class Diagnosis:
             size = f"{b.extent:>9} bytes  {b.category:<12} {b.name}"
             if b.count > 1:
                 size += f" ({b.count} x {b.nbytes}, every {b.stride})"
-            facts = ", ".join(t for t in (b.source and f"at {b.source}", b.layout and f"layout {b.layout}", b.reason) if t)
+            facts = ", ".join(
+                t for t in (b.source and f"at {b.source}", b.layout and f"layout {b.layout}", b.reason) if t
+            )
             lines.append(size + (f": {facts}" if facts else ""))
         lines += [str(t) for t in self.tried if not t.fits]
         return tuple(lines)
@@ -110,7 +122,10 @@ class Diagnosis:
             "live_bytes": self.live,
             "available_bytes": self.available,
             "short_bytes": self.short,
-            "largest": [{"name": b.name, "bytes": b.extent, "category": b.category, "reason": b.reason} for b in self.largest],
+            "largest": [
+                {"name": b.name, "bytes": b.extent, "category": b.category, "reason": b.reason}
+                for b in self.largest
+            ],
             "missing": self.missing.name if self.missing is not None else None,
             "largest_hole_bytes": self.hole,
             "unplaced_bytes": self.unplaced,
@@ -135,13 +150,20 @@ def solve(problem: Problem, nodes: int | None = None) -> Solution:
 
 
 def refusals(problem: Problem) -> list[tuple[Buffer, str]]:
-    """Buffers that exceed the largest range they may lie in: no plan that holds one can be placed, whatever else is there."""
+    """
+    Buffers that exceed the largest range they may lie in: no plan that holds one can be placed, whatever else
+    is there.
+    """
     found: list[tuple[Buffer, str]] = []
     for b in problem.buffers:
         largest = _largest_range(problem, b)
         need = b.extent + b.guard
         if need > largest:
-            what = f"sequence of {b.count} x {b.nbytes} bytes, {need} in all," if b.count > 1 else f"{need} bytes"
+            what = (
+                f"sequence of {b.count} x {b.nbytes} bytes, {need} in all,"
+                if b.count > 1
+                else f"{need} bytes"
+            )
             kind = "" if b.memory == "any" else f" of {b.memory} memory"
             found.append((b, f"{b.name}: {what} exceed the largest contiguous range{kind}, {largest} bytes"))
     return found
@@ -163,21 +185,28 @@ def proofs(problem: Problem) -> list[Payload]:
 
 def explain(problem: Problem, failed: Unplaced, suggestions: Sequence[tuple[str, Problem]] = ()) -> Diagnosis:
     """
-    Why the attempt `failed`. `suggestions` are changed problems with what was changed, in words that follow "if"; each is tried.
+    Why the attempt `failed`. `suggestions` are changed problems with what was changed, in words that follow
+    "if"; each is tried.
     """
     if problem.alternatives:
         # The option with the least to place is nearest; the rest is said of it.
         best = min(combinations(problem, 64), key=lambda c: lower_bound(problem.choose(c)))
         names = [a.options[o].name for a, o in zip(problem.alternatives, best, strict=True)]
         inner = explain(problem.choose(best), failed, suggestions)
-        return replace(inner, kind="alternatives", text=f"no alternative fits; nearest is {', '.join(names)}: {inner.text}")
+        return replace(
+            inner,
+            kind="alternatives",
+            text=f"no alternative fits; nearest is {', '.join(names)}: {inner.text}",
+        )
     refused = refusals(problem)
     short = proofs(problem)
     if refused and not (short and short[0].memory == "any"):
         buffer, text = refused[0]
         number = buffer.classes[0] if buffer.classes else 0
         event = buffer.first
-        payload = Payload(event, number, buffer.memory, buffer.extent + buffer.guard, _largest_range(problem, buffer))
+        payload = Payload(
+            event, number, buffer.memory, buffer.extent + buffer.guard, _largest_range(problem, buffer)
+        )
         return _diagnosis(problem, "contiguous", True, text, payload, (), buffer)
     if short:
         worst = short[0]
@@ -189,7 +218,9 @@ def explain(problem: Problem, failed: Unplaced, suggestions: Sequence[tuple[str,
         return _diagnosis(problem, kind, True, text, worst, tried, None, others)
     missing = _missing(failed)
     fullest = max(
-        (p for p in payloads(failed.problem, "any")), key=lambda p: p.live, default=Payload(0, 0, "any", 0, problem.capacity)
+        (p for p in payloads(failed.problem, "any")),
+        key=lambda p: p.live,
+        default=Payload(0, 0, "any", 0, problem.capacity),
     )
     if missing is not None:
         at = max(range(missing.first, missing.last + 1), key=lambda e: _load(problem, missing, e))
@@ -232,7 +263,9 @@ def _diagnosis(
 ) -> Diagnosis:
     tiles = sum(problem.classes[p.number].tiles for p in others) or problem.classes[at.number].tiles
     if kind == "contiguous" and missing is not None:
-        tiles = sum(c.tiles for i, c in enumerate(problem.classes) if not missing.classes or i in missing.classes)
+        tiles = sum(
+            c.tiles for i, c in enumerate(problem.classes) if not missing.classes or i in missing.classes
+        )
     return Diagnosis(
         kind,
         proof,
@@ -280,7 +313,11 @@ def _binding(problem: Problem) -> tuple[str, str]:
     """The rule without which a placement is found."""
     regions = tuple(Region(r.name, r.start, r.end, 1, r.executable) for r in problem.regions)
     lifted = (
-        ("pin", "pinned addresses leave no room", replace(problem, buffers=tuple(replace(b, at=-1) for b in problem.buffers))),
+        (
+            "pin",
+            "pinned addresses leave no room",
+            replace(problem, buffers=tuple(replace(b, at=-1) for b in problem.buffers)),
+        ),
         (
             "element",
             "buffers that need separate memory elements leave no room",
@@ -299,7 +336,9 @@ def _binding(problem: Problem) -> tuple[str, str]:
         (
             "region",
             "buffers that are bound to one region leave no room",
-            replace(problem, buffers=tuple(replace(b, memory="any") for b in problem.buffers if b.kind != "code")),
+            replace(
+                problem, buffers=tuple(replace(b, memory="any") for b in problem.buffers if b.kind != "code")
+            ),
         ),
     )
     for kind, text, easier in lifted:
@@ -319,11 +358,15 @@ def _fits(problem: Problem) -> bool:
 
 
 def _try(problem: Problem, at: Payload, suggestions: Sequence[tuple[str, Problem]]) -> tuple[Tried, ...]:
-    """Changes, each tried: those given, then overlaps of the largest buffers at the event that are not resident."""
+    """
+    Changes, each tried: those given, then overlaps of the largest buffers at the event that are not resident.
+    """
     tried = [Tried(text, _fits(changed), spare(changed)) for text, changed in suggestions]
     resident = max((b.last for b in problem.buffers), default=0)
     movable = [
-        b for b in live_buffers(problem, at.event, at.number) if not (b.first == 0 and b.last == resident) or len(problem.buffers) < 3
+        b
+        for b in live_buffers(problem, at.event, at.number)
+        if not (b.first == 0 and b.last == resident) or len(problem.buffers) < 3
     ][:LARGEST]
     pairs = [(a, b) for i, a in enumerate(movable) for b in movable[i + 1 :]]
     pairs.sort(key=lambda p: -min(p[0].extent, p[1].extent))

@@ -2,9 +2,10 @@
 """
 Problems that are known to have a solution, because they were made from one.
 
-A *guillotine* instance cuts the rectangle (events x bytes) into buffers, so that every event is full. A *sampled*
-instance takes sizes and lives from given buffers, lays them down one above the other, and lets each grow to the next.
-The addresses are then hidden. `fill` is the largest number of bytes live at one event over the capacity that the solver gets.
+A *guillotine* instance cuts the rectangle (events x bytes) into buffers, so that every event is full. A
+*sampled* instance takes sizes and lives from given buffers, lays them down one above the other, and lets each
+grow to the next. The addresses are then hidden. `fill` is the largest number of bytes live at one event over
+the capacity that the solver gets.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ GRANULE = 8
 """Sizes and addresses are multiples of this many bytes."""
 
 
-def guillotine(buffers: int, fill: float, seed: int, capacity: int = 1 << 18, events: int = 64) -> tuple[Problem, tuple[int, ...]]:
-    """A problem of so many buffers, and a solution of it. `capacity` is the height of the rectangle in bytes."""
+def guillotine(
+    buffers: int, fill: float, seed: int, capacity: int = 1 << 18, events: int = 64
+) -> tuple[Problem, tuple[int, ...]]:
+    """
+    A problem of so many buffers, and a solution of it. `capacity` is the height of the rectangle in bytes.
+    """
     rng = random.Random(f"guillotine {buffers} {seed}")
     parts = [(0, max(events, buffers), 0, capacity // GRANULE)]  # first, end, low, high
     while len(parts) < buffers:
@@ -34,9 +39,12 @@ def guillotine(buffers: int, fill: float, seed: int, capacity: int = 1 << 18, ev
             parts += [(a, at, lo, hi), (at, b, lo, hi)]
     rng.shuffle(parts)
     made = tuple(
-        Buffer(f"b{i}", (hi - lo) * GRANULE, a, b - 1, alignment=GRANULE) for i, (a, b, lo, hi) in enumerate(parts)
+        Buffer(f"b{i}", (hi - lo) * GRANULE, a, b - 1, alignment=GRANULE)
+        for i, (a, b, lo, hi) in enumerate(parts)
     )
-    return _hidden(f"guillotine-{buffers}-{fill:g}-{seed}", made, fill, 0), tuple(lo * GRANULE for _, _, lo, _ in parts)
+    return _hidden(f"guillotine-{buffers}-{fill:g}-{seed}", made, fill, 0), tuple(
+        lo * GRANULE for _, _, lo, _ in parts
+    )
 
 
 def sampled(pool: Sequence[Buffer], buffers: int, fill: float, seed: int) -> tuple[Problem, tuple[int, ...]]:
@@ -58,7 +66,8 @@ def sampled(pool: Sequence[Buffer], buffers: int, fill: float, seed: int) -> tup
         above = [low[j] for j in range(buffers) if j != i and low[j] > low[i] and _meet(chosen[i], chosen[j])]
         size[i] = min(above, default=top) - low[i]
     made = tuple(
-        Buffer(f"b{i}", size[i], b.first, b.last, alignment=GRANULE, category=b.category) for i, b in enumerate(chosen)
+        Buffer(f"b{i}", size[i], b.first, b.last, alignment=GRANULE, category=b.category)
+        for i, b in enumerate(chosen)
     )
     return _hidden(f"sampled-{buffers}-{fill:g}-{seed}", made, fill, top), tuple(low)
 
@@ -68,7 +77,10 @@ def _meet(a: Buffer, b: Buffer) -> bool:
 
 
 def _hidden(name: str, buffers: tuple[Buffer, ...], fill: float, least: int) -> Problem:
-    """The buffers in one range that they fill so far; `least`: what the known solution needs, should it need more."""
+    """
+    The buffers in one range that they fill so far; `least`: what the known solution needs, should it need
+    more.
+    """
     peak = max(sum(b.nbytes for b in buffers if b.live_at(a.first)) for a in buffers)
     capacity = max(least, -(-int(peak / fill) // GRANULE) * GRANULE)
     return Problem(buffers, ((0, capacity),), name=name)

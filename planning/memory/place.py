@@ -2,14 +2,15 @@
 """
 The allocator: several packings, then a search over orders that is bounded by nodes.
 
-A *packing* places the units of a problem (a buffer with its aliases) one after another, each at the lowest address
-that its neighbours leave, in its preferred region if there is room. What two units may not share is compiled into distances once:
-unit v may not start within (a - apart[v, u], a + apart[u, v]) of a unit u at address a, or within the elements that u touches. Many
-orders are packed at once, as rows of arrays; nothing depends on tiles or addresses one by one.
+A *packing* places the units of a problem (a buffer with its aliases) one after another, each at the lowest
+address that its neighbours leave, in its preferred region if there is room. What two units may not share is
+compiled into distances once: unit v may not start within (a - apart[v, u], a + apart[u, v]) of a unit u at
+address a, or within the elements that u touches. Many orders are packed at once, as rows of arrays; nothing
+depends on tiles or addresses one by one.
 
-The search keeps a set of orders. Each round moves, in every order, a unit that found no place (or that lies highest, once everything
-has one) before one of those that stand in its way, and keeps the order that is not worse. A node is one unit placed once, so the result
-is the same on every machine.
+The search keeps a set of orders. Each round moves, in every order, a unit that found no place (or that lies
+highest, once everything has one) before one of those that stand in its way, and keeps the order that is not
+worse. A node is one unit placed once, so the result is the same on every machine.
 """
 
 from __future__ import annotations
@@ -56,9 +57,9 @@ class Unplaced(Exception):
 
 def allocate(problem: Problem, nodes: int = NODES, polish: float = POLISH) -> Solution:
     """
-    Addresses of all buffers. The options of alternatives are tried in order of preference with an equal part of the nodes
-    each; `polish` is the share of the nodes that may go into a better packing once everything has a place. Raises `Unplaced` with the
-    nearest attempt.
+    Addresses of all buffers. The options of alternatives are tried in order of preference with an equal part
+    of the nodes each; `polish` is the share of the nodes that may go into a better packing once everything
+    has a place. Raises `Unplaced` with the nearest attempt.
     """
     choices = combinations(problem, CHOICES)
     best: Unplaced | None = None
@@ -105,14 +106,15 @@ def _missing(solution: Solution, problem: Problem) -> int:
     return sum(b.extent for b, a in zip(problem.buffers, solution.addresses, strict=True) if a is None)
 
 
-# -- the problem as distances ----------------------------------------------------------------------------------
+# -- the problem as distances
 
 
 @dataclass(frozen=True, eq=False)
 class _Model:
     """
-    Units and what keeps them apart. `apart[u, v]`: bytes from the start of u to that of v at least, where v lies above u, or -FAR;
-    `elements[u, v]`: whether they may share no element; `low`, `touch` (units,): first and last touched byte from a unit's start.
+    Units and what keeps them apart. `apart[u, v]`: bytes from the start of u to that of v at least, where v
+    lies above u, or -FAR; `elements[u, v]`: whether they may share no element; `low`, `touch` (units,): first
+    and last touched byte from a unit's start.
     """
 
     problem: Problem
@@ -152,7 +154,9 @@ class _Model:
             region = self.problem.region_of(start)
             while region is not None and start < end:
                 found[start] = None
-                start = region.start + ((start - region.start) // region.element_bytes + 1) * region.element_bytes
+                start = (
+                    region.start + ((start - region.start) // region.element_bytes + 1) * region.element_bytes
+                )
         return list(found)
 
     def floors(self, address: Ints) -> Ints:
@@ -262,7 +266,9 @@ def _narrow(problem: Problem, b: Buffer) -> bool:
 
 
 def _alignment(buffers: Sequence[Buffer], group: Sequence[int]) -> tuple[int, int]:
-    """Modulus and remainder of a unit's address: that of its first buffer; aliases are checked where they lie."""
+    """
+    Modulus and remainder of a unit's address: that of its first buffer; aliases are checked where they lie.
+    """
     modulus, rest = 1, 0
     for i in group:
         b = buffers[i]
@@ -272,7 +278,9 @@ def _alignment(buffers: Sequence[Buffer], group: Sequence[int]) -> tuple[int, in
 
 
 def _barriers(problem: Problem, group: Sequence[Buffer]) -> list[tuple[int, int]]:
-    """Open intervals in which the unit may not start, from its ranges; they include what is below and above all."""
+    """
+    Open intervals in which the unit may not start, from its ranges; they include what is below and above all.
+    """
     allowed: list[tuple[int, int]] = []
     for start, end in sorted(problem.ranges):
         lo, hi = start, end
@@ -297,13 +305,14 @@ def _barriers(problem: Problem, group: Sequence[Buffer]) -> list[tuple[int, int]
     return [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2)]
 
 
-# -- packing ---------------------------------------------------------------------------------------------------
+# -- packing
 
 
 def _pack(model: _Model, orders: Ints, hints: Ints, snug: npt.NDArray[np.bool_]) -> Ints:
     """
-    Addresses (orders, units) of the units placed in each order; -1 where there is no place. A unit goes to its lowest place
-    in its preferred region, or, in the orders that are `snug`, first of all where most bytes are used at other times.
+    Addresses (orders, units) of the units placed in each order; -1 where there is no place. A unit goes to
+    its lowest place in its preferred region, or, in the orders that are `snug`, first of all where most bytes
+    are used at other times.
     """
     rows, n = orders.shape
     at = np.full((rows, n), -1, np.int64)
@@ -339,7 +348,9 @@ def _pack(model: _Model, orders: Ints, hints: Ints, snug: npt.NDArray[np.bool_])
             np.cumsum(used, axis=1, out=before[:, 1:])
             low_cell = np.clip((start - base) // cell, 0, CELLS)
             high_cell = np.clip(-(-(start + model.size[u][:, None] - base) // cell), 0, CELLS + 1)
-            reuse = np.take_along_axis(before, high_cell, axis=1) - np.take_along_axis(before, low_cell, axis=1)
+            reuse = np.take_along_axis(before, high_cell, axis=1) - np.take_along_axis(
+                before, low_cell, axis=1
+            )
             growth = np.where(snug[:, None], high_cell - low_cell - reuse, 0)
             key = key + growth * (2 * _FAR)
         key = np.where(good, key, np.iinfo(np.int64).max)
@@ -372,7 +383,9 @@ def _scores(model: _Model, at: Ints) -> Ints:
 
 
 ORDERS = ("area", "size", "life", "start", "crowd")
-"""The first orders, largest first (start: earliest first); what suits few ranges comes before the rest in each."""
+"""
+The first orders, largest first (start: earliest first); what suits few ranges comes before the rest in each.
+"""
 PACKINGS = (*ORDERS, *(f"snug {name}" for name in ORDERS))
 
 
@@ -400,9 +413,7 @@ def _solve(problem: Problem, nodes: int, polish: float) -> tuple[Solution, bool]
                 if at[u] >= 0:
                     b = problem.buffers[i]
                     addresses[i] = int(at[u]) + (b.offset if b.alias else 0)  # type: ignore[call-overload]
-        return Solution(
-            tuple(addresses), (), used_bytes(problem, addresses), bound, spent, packing
-        )
+        return Solution(tuple(addresses), (), used_bytes(problem, addresses), bound, spent, packing)
 
     if not n:
         return solution(np.zeros(0, np.int64), 0, "none"), True
@@ -446,7 +457,11 @@ def _solve(problem: Problem, nodes: int, polish: float) -> tuple[Solution, bool]
         at[keep], scores[keep] = trial_at[keep], trial_scores[keep]
         champion = _best(scores)
         if tuple(scores[champion].tolist()) < best:
-            best, best_at, label = tuple(scores[champion].tolist()), at[champion].copy(), names[champion] + "+search"
+            best, best_at, label = (
+                tuple(scores[champion].tolist()),
+                at[champion].copy(),
+                names[champion] + "+search",
+            )
     return solution(best_at, spent, label), not best[0]
 
 

@@ -8,7 +8,8 @@ holds it. A sequence is one buffer of `count` members, `stride` bytes apart. Whi
 
 The rules of a placement:
 
-- a buffer, its members and its guard lie inside one available range, its tail inside the region of that range;
+- a buffer, its members and its guard lie inside one available range, its tail inside the region of that
+  range;
 - addresses are multiples of the alignment; `memory` names a region, or "executable", or "any";
 - two buffers that are live at one event on one tile share no byte;
 - those in `separate` share no memory element while both are live there (the bytes of a tail count here);
@@ -28,6 +29,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,10 @@ SOLUTION_FORMAT = "tilewright-allocation"
 VERSION = 1
 
 KINDS = ("tensor", "code", "data")
-"""What a buffer holds: "code" is fetched (kernels, supervisor, exchange rows), "data" is read and shares with all."""
+"""
+What a buffer holds: "code" is fetched (kernels, supervisor, exchange rows), "data" is read and shares with
+all.
+"""
 
 
 class ProblemError(TileError):
@@ -69,7 +74,8 @@ class TileClass:
 class Buffer:
     """
     One request. `nbytes` is the size of one member, the largest over tiles; `classes` are the indices of the
-    classes that hold it, empty for all. `at` pins the address (-1: free). `source`, `layout` and `reason` (why it is alive) are for people.
+    classes that hold it, empty for all. `at` pins the address (-1: free). `source`, `layout` and `reason`
+    (why it is alive) are for people.
     """
 
     name: str
@@ -136,7 +142,9 @@ class Problem:
     classes: tuple[TileClass, ...] = (TileClass(),)
     alternatives: tuple[Alternative, ...] = ()
     together: tuple[tuple[str, str], ...] = ()
-    """Pairs that may share bytes although both are live: only used to try what a removed overlap would give."""
+    """
+    Pairs that may share bytes although both are live: only used to try what a removed overlap would give.
+    """
     events: tuple[tuple[int, str], ...] = ()
     """(event, what happens there), ascending; events without a text take the one before."""
     name: str = ""
@@ -197,7 +205,7 @@ class Problem:
         """Raise ProblemError where the problem contradicts itself."""
         _check(self)
 
-    # -- files -------------------------------------------------------------------------------------------------
+    # -- files
 
     def to_json(self) -> dict[str, Any]:
         """The problem as JSON data; fields at their default are left out."""
@@ -232,7 +240,8 @@ class Problem:
                 ranges=tuple((int(a), int(b)) for a, b in table["ranges"]),
                 separate=tuple((str(a), str(b)) for a, b in table.get("separate", ())),
                 regions=tuple(_known(Region, r, where) for r in table.get("regions", ())),
-                classes=tuple(TileClass(int(a), int(b)) for a, b in table.get("classes", ())) or (TileClass(),),
+                classes=tuple(TileClass(int(a), int(b)) for a, b in table.get("classes", ()))
+                or (TileClass(),),
                 alternatives=tuple(
                     Alternative(
                         str(a["name"]),
@@ -309,7 +318,9 @@ class Solution:
             choices = tuple(
                 [o.name for o in a.options].index(table["choices"][a.name]) for a in problem.alternatives
             )
-            addresses = tuple(None if given.get(b.name) is None else int(given[b.name]) for b in problem.buffers)
+            addresses = tuple(
+                None if given.get(b.name) is None else int(given[b.name]) for b in problem.buffers
+            )
             numbers = [int(table.get(key, 0)) for key in ("used_bytes", "lower_bound_bytes", "nodes")]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ProblemError(
@@ -318,7 +329,7 @@ class Solution:
         return cls(addresses, choices, *numbers, packing=str(table.get("packing", "")))
 
 
-# -- from a machine --------------------------------------------------------------------------------------------
+# -- from a machine
 
 
 def regions_of(machine: Machine) -> tuple[Region, ...]:
@@ -338,7 +349,7 @@ def dumps(data: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-# -- inside ----------------------------------------------------------------------------------------------------
+# -- inside
 
 
 def _one_region(ranges: Sequence[tuple[int, int]]) -> tuple[Region, ...]:
@@ -409,7 +420,9 @@ def _check(problem: Problem) -> None:
         if b.alignment < 1:
             fail(f"{b.name!r} has alignment {b.alignment}")
         if b.count > 1 and (b.stride < b.nbytes or b.stride % b.alignment):
-            fail(f"{b.name!r}: a stride of {b.stride} for members of {b.nbytes} bytes aligned to {b.alignment}")
+            fail(
+                f"{b.name!r}: a stride of {b.stride} for members of {b.nbytes} bytes aligned to {b.alignment}"
+            )
         if b.memory not in kinds or b.prefer not in kinds:
             fail(f"{b.name!r}: memory is one of {', '.join(kinds)}")
         if b.kind not in KINDS:
@@ -433,7 +446,7 @@ def _check(problem: Problem) -> None:
                 if owner.setdefault(name, alternative.name) != alternative.name:
                     fail(f"{name!r} belongs to two alternatives")
     ordered = sorted(problem.ranges)
-    for (_, end), (start, _) in zip(ordered, ordered[1:], strict=False):
+    for (_, end), (start, _) in pairwise(ordered):
         if start < end:
             fail("two ranges overlap")
     for start, end in ordered:
