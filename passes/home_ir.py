@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters and their homes in the IR: which values show one home, who reads them, and how to write another home.
+"""
+Parameters and their homes in the IR: which values show one home, who reads them, and how to write another
+home.
 
-A home is the encoding of a parameter's argument and of every value that is the same storage: results of `tile_layout.home`, members
-of a sequence, and the arguments through which repeats pass it inside (invariant, or the current member of an iterated sequence).
+A home is the encoding of a parameter's argument and of every value that is the same storage: results of
+`tile_layout.home`, members of a sequence, and the arguments through which repeats pass it inside (invariant,
+or the current member of an iterated sequence).
 """
 
 from __future__ import annotations
@@ -44,7 +47,8 @@ class Home:
     """
     One parameter (or sequence of parameters) that has a layout.
 
-    values: every SSA value that is this storage, the argument first. uses: the reads of them. pinned: why it may not move.
+    values: every SSA value that is this storage, the argument first. uses: the reads of them. pinned: why it
+    may not move.
     """
 
     name: str
@@ -147,7 +151,8 @@ def _reads(values: Sequence[SSAValue]) -> list[Use]:
 
 def materialise(home: Home) -> int:
     """
-    Put a `tile_layout.materialize` to the present layout between the home and its readers, once per block that reads it.
+    Put a `tile_layout.materialize` to the present layout between the home and its readers, once per block
+    that reads it.
 
     Returns how many were added. Afterwards the home may be placed elsewhere and no reader sees it.
     """
@@ -181,7 +186,10 @@ def _within(op: Operation, block: object) -> Operation:
 
 
 def wanted(op: Operation, index: int, machine: Machine) -> tuple[Layout, View, str] | None:
-    """Where a planned tensor operation wants an operand and in which element type; None if it has no wish or no plan."""
+    """
+    Where a planned tensor operation wants an operand and in which element type; None if it has no wish or no
+    plan.
+    """
     planner = PLANNERS.get(op.name.partition(".")[2]) if op.name.startswith("tile_tensor.") else None
     if planner is None:
         return None

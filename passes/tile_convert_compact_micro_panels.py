@@ -2,11 +2,12 @@
 """
 Stores parameters compactly: one copy, whole panels in the consumer's element order, divided over tiles.
 
-Wherever a parameter's layout has larger shards than compact storage would have, whoever reads it, its home becomes the compact form
-and a `tile_layout.materialize` in the block that reads it makes the compute layout: inside a repeat for the current iteration only,
-so one buffer serves all members. Fine panels and whole exchange panels are both candidates; cost picks (`panels=cost`): the
-cheaper exchange, and fine panels where the whole ones would take more than `budget` bytes of a tile. A form whose elements no copy
-kernel can bring into place is refused here, before anything is placed. Pinned homes stay.
+Wherever a parameter's layout has larger shards than compact storage would have, whoever reads it, its home
+becomes the compact form and a `tile_layout.materialize` in the block that reads it makes the compute layout:
+inside a repeat for the current iteration only, so one buffer serves all members. Fine panels and whole
+exchange panels are both candidates; cost picks (`panels=cost`): the cheaper exchange, and fine panels where
+the whole ones would take more than `budget` bytes of a tile. A form whose elements no copy kernel can bring
+into place is refused here, before anything is placed. Pinned homes stay.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ def choose_forms(homes: list[Home], machine: Machine, panels: str, budget: int) 
 
 
 def _offers(home: Home, machine: Machine, panels: str) -> list[Candidate]:
-    """The forms that may be taken, the preferred first: those asked for, with the next best where one cannot be encoded."""
+    """
+    The forms that may be taken, the preferred first: those asked for, with the next best where one cannot be
+    encoded.
+    """
     if home.pinned is not None:
         return []
     found = {c.form: c for c in candidates(home.layout, home.view, home.dtype, home.members, machine.tiles)}
@@ -88,7 +92,9 @@ def _fit(
     budget: int,
     machine: Machine,
 ) -> None:
-    """While the homes take more than the budget of a tile, give its smallest form to the one that saves most."""
+    """
+    While the homes take more than the budget of a tile, give its smallest form to the one that saves most.
+    """
     for i, home in enumerate(homes):
         if chosen[i] is not None:
             smallest = min(offers[i], key=lambda c: c.spread_bytes)

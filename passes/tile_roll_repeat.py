@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Rolls isomorphic consecutive segments of straight-line code into `tile_repeat.repeat`: the inverse of unrolling.
+Rolls isomorphic consecutive segments of straight-line code into `tile_repeat.repeat`: the inverse of
+unrolling.
 
-A run of operations whose kinds, attributes and types repeat with a period is a candidate; it is rolled where its
-data flow repeats too. An operand of every segment is then either made inside the segment, or by the segment
-before (a carried value), or the same outside value (invariant), or a parameter of its own (iterated: the
-parameters become one argument, a sequence). Results that a `tile_repeat.pack` puts together are collected. The
-longest stretch is rolled first, with the smallest period that explains it, cut where fewest values cross. Foreign operations roll like any
-other; those with regions are left where they are.
+A run of operations whose kinds, attributes and types repeat with a period is a candidate; it is rolled where
+its data flow repeats too. An operand of every segment is then either made inside the segment, or by the
+segment before (a carried value), or the same outside value (invariant), or a parameter of its own (iterated:
+the parameters become one argument, a sequence). Results that a `tile_repeat.pack` puts together are
+collected. The longest stretch is rolled first, with the smallest period that explains it, cut where fewest
+values cross. Foreign operations roll like any other; those with regions are left where they are.
 """
 
 from __future__ import annotations
@@ -63,7 +64,10 @@ class _Segments:
 
 @dataclass
 class _Flow:
-    """What crosses the border of a segment, in order of first use; positions are (operation, result) in a segment."""
+    """
+    What crosses the border of a segment, in order of first use; positions are (operation, result) in a
+    segment.
+    """
 
     carried: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     initial: list[SSAValue] = field(default_factory=list[SSAValue])
@@ -174,7 +178,9 @@ class _Roller:
         made: dict[SSAValue, tuple[int, int, int]],
         flow: _Flow,
     ) -> bool:
-        """Outside uses are of the last carried values or of all members together; parameters have no others."""
+        """
+        Outside uses are of the last carried values or of all members together; parameters have no others.
+        """
         inside = {op for segment in segments for op in segment}
         last = len(segments) - 1
         for result, (i, position, number) in made.items():
@@ -209,7 +215,8 @@ class _Roller:
         for value, argument in zip(outer[carried:], block.args[carried:], strict=True):
             values[value] = argument
         state: dict[tuple[int, int], SSAValue] = dict(zip(flow.carried, block.args, strict=False))
-        # The second segment reads its predecessor by position, which tells a carried operand from an invariant one.
+        # The second segment reads its predecessor by position, which tells a carried operand from an
+        # invariant one.
         second = rest[where.period : 2 * where.period]
         predecessor = {first[p].results[n]: state[p, n] for p, n in flow.carried}
         carried_operands = {
@@ -262,7 +269,9 @@ class _Roller:
                 self.block.erase_arg(argument)
 
     def stack(self, arguments: tuple[BlockArgument, ...]) -> BlockArgument:
-        """One argument, in the place of the first of these parameters, that is the sequence of all of them."""
+        """
+        One argument, in the place of the first of these parameters, that is the sequence of all of them.
+        """
         first = arguments[0]
         names: list[Attribute] = []
         for argument in arguments:
@@ -282,7 +291,10 @@ class _Roller:
 
 
 def _signature(op: Operation) -> object:
-    """What has to be equal for two operations to be the same one in different iterations; data flow is compared apart."""
+    """
+    What has to be equal for two operations to be the same one in different iterations; data flow is compared
+    apart.
+    """
     if op.regions or op.successors or isinstance(op, PackOp):
         return op  # itself: nothing else is like it
     name = op.op_name.data if op.name == "builtin.unregistered" else op.name  # type: ignore[attr-defined]

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Chooses the tiles on which parameters live: every automatic home gets a rotation or a run of chunks that evens out the load.
+Chooses the tiles on which parameters live: every automatic home gets a rotation or a run of chunks that evens
+out the load.
 
-The storage groups of the program (parameters and sequences of them; buffers derived from them are none) are assigned largest
-first. All members of a sequence share one rotation, written on the argument and on the arguments of the repeats that it passes
-through. A choice is accepted only if the whole program, its exchanges scheduled and its memory allocated again, still fits; else
-fewer groups move, and in the end none. Pinned homes, homes that are read in place and homes with copies stay.
-`automatic-homes=false` switches the choice off.
+The storage groups of the program (parameters and sequences of them; buffers derived from them are none) are
+assigned largest first. All members of a sequence share one rotation, written on the argument and on the
+arguments of the repeats that it passes through. A choice is accepted only if the whole program, its exchanges
+scheduled and its memory allocated again, still fits; else fewer groups move, and in the end none. Pinned
+homes, homes that are read in place and homes with copies stay. `automatic-homes=false` switches the choice
+off.
 """
 
 from __future__ import annotations
@@ -92,7 +94,10 @@ class TileSelectHomesPass(ModulePass):
 
 
 def read_in_place(home: Home, machine: Machine) -> bool:
-    """Whether some reader takes the parameter from its home as it is: moving it would cost a buffer and an exchange."""
+    """
+    Whether some reader takes the parameter from its home as it is: moving it would cost a buffer and an
+    exchange.
+    """
     for use in home.uses:
         if isinstance(use.operation, MaterializeOp):
             continue
@@ -114,7 +119,8 @@ def accepted(
     """
     The largest prefix (largest groups first) of the moves with which the program still fits, by bisection.
 
-    Moves that do not turn a fitting program into one that does not are kept, also where the program did not fit before.
+    Moves that do not turn a fitting program into one that does not are kept, also where the program did not
+    fit before.
     """
     failure = misfit(ctx, module, homes, layouts)
     if failure is None or misfit(ctx, module, homes, [None] * len(homes)) is not None:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where persistent parameters live: forms of a home, what a home weighs on every tile, and the choice among them.
+Where persistent parameters live: forms of a home, what a home weighs on every tile, and the choice among
+them.
 
-A compute layout repeats or concentrates a parameter on the tiles that use it. A *compact home* keeps one copy: the array is cut in
-panels in the element order of its consumer (so materialising it moves whole panels and permutes nothing below a word) and whole
-panels are divided over tiles, in a grid of panels or as a linear sequence of chunks. `select_homes` balances the loads of all
-storage groups over the tiles by rotating them, largest first. Nothing here knows IR; docs/homes.md has figures.
+A compute layout repeats or concentrates a parameter on the tiles that use it. A *compact home* keeps one
+copy: the array is cut in panels in the element order of its consumer (so materialising it moves whole panels
+and permutes nothing below a word) and whole panels are divided over tiles, in a grid of panels or as a linear
+sequence of chunks. `select_homes` balances the loads of all storage groups over the tiles by rotating them,
+largest first. Nothing here knows IR; docs/homes.md has figures.
 """
 
 from __future__ import annotations
@@ -43,16 +45,19 @@ class HomeError(TileError):
     """A home that cannot be, or a pinned one that would have to move."""
 
 
-# -- forms: the panel sequence of a home -------------------------------------------------------------------------------------
+# -- forms: the panel sequence of a home
+# -------------------------------------------------------------------------------------
 
 
 def panel_form(compute: Layout, size: int, *, whole: bool = False, members: int = 1) -> Layout:
     """
-    The whole array on one tile as a sequence of panels in the element order of `compute` (elements of `size` bytes).
+    The whole array on one tile as a sequence of panels in the element order of `compute` (elements of `size`
+    bytes).
 
-    Panels that the consumer has stay; axes without panels are cut, from the innermost outwards, until a panel has about
-    `PANEL_BYTES` (vectors: 256, less where `members` of them would not fit `VECTOR_BUDGET_BYTES`). `whole` makes the panel
-    square in its two innermost axes (FP8: 32 x 32), so that it holds whole exchange panels in both orientations.
+    Panels that the consumer has stay; axes without panels are cut, from the innermost outwards, until a panel
+    has about `PANEL_BYTES` (vectors: 256, less where `members` of them would not fit `VECTOR_BUDGET_BYTES`).
+    `whole` makes the panel square in its two innermost axes (FP8: 32 x 32), so that it holds whole exchange
+    panels in both orientations.
     """
     axes = compute.axes
     limit = PANEL_BYTES
@@ -72,6 +77,11 @@ def panel_form(compute: Layout, size: int, *, whole: bool = False, members: int 
         if length > 1:
             panels[a] = (length,)
             unit *= length
+    word = 4 // math.gcd(4, unit)
+    if word > 1:  # the last resort for arrays of a few bytes: a panel that is padded to a word
+        a = next((a for a in rising if not axes[a].panels), None)
+        if a is not None:
+            panels[a] = ((panels[a][0] if panels[a] else 1) * word,)
     if whole:
         cut = [a for a in dict.fromkeys(rising) if panels[a] and axes[a].extent > 1][:2]
         side = max((panels[a][0] for a in cut), default=1)
@@ -82,7 +92,10 @@ def panel_form(compute: Layout, size: int, *, whole: bool = False, members: int 
 
 
 def _cut(extent: int, local: int, room: int, word: int) -> int:
-    """Elements of a panel along an axis that has none: at most `room`, whole words, with as little padding as possible."""
+    """
+    Elements of a panel along an axis that has none: at most `room`, whole words, with as little padding as
+    possible.
+    """
     if local <= room:
         return -(-local // word) * word
     largest = max(word, room // word * word)
@@ -91,7 +104,10 @@ def _cut(extent: int, local: int, room: int, word: int) -> int:
 
 
 def _sequence(compute: Layout, panels: Sequence[tuple[int, ...]]) -> Layout:
-    """`compute` without distribution, cut in `panels`: the outermost digit of every axis first, then the digits inside a panel."""
+    """
+    `compute` without distribution, cut in `panels`: the outermost digit of every axis first, then the digits
+    inside a panel.
+    """
     axes = tuple(Axis(axis.extent, (), p) for axis, p in zip(compute.axes, panels, strict=True))
     outer = [(a, 0) for a, level in compute.order if level == 0]
     inner = [
@@ -105,14 +121,20 @@ def _sequence(compute: Layout, panels: Sequence[tuple[int, ...]]) -> Layout:
 def linear(
     form: Layout, tiles: int, *, owners: int | None = None, chunk: int | None = None, base: int = 0
 ) -> Layout:
-    """Successive tiles from `base` take `chunk` panels each (default: as evenly as whole panels allow over `owners` tiles)."""
+    """
+    Successive tiles from `base` take `chunk` panels each (default: as evenly as whole panels allow over
+    `owners` tiles).
+    """
     chunk = max(1, chunk if chunk is not None else -(-form.panel_count // (owners or tiles)))
     return dataclasses.replace(form, chunk=chunk, base=base, tiles=tiles)
 
 
 @lru_cache(maxsize=1024)
 def panel_grid(form: Layout, tiles: int, owners: int | None = None) -> Layout:
-    """Whole panels in a grid over at most `owners` tiles: the smallest largest shard, then the least padding of all shards."""
+    """
+    Whole panels in a grid over at most `owners` tiles: the smallest largest shard, then the least padding of
+    all shards.
+    """
     room = owners or tiles
     counts = [axis.counts[0] for axis in form.axes]
     blocks = np.meshgrid(*[_distinct_blocks(n, room) for n in counts], indexing="ij")
@@ -138,7 +160,10 @@ def _distinct_blocks(count: int, room: int) -> np.ndarray:
 
 
 def row_major_home(shape: Sequence[int], size: int, tiles: int) -> tuple[Layout, View]:
-    """The tensor as one row-major sequence in equal chunks of whole 32-byte pieces: no padding, but the consumer reorders."""
+    """
+    The tensor as one row-major sequence in equal chunks of whole 32-byte pieces: no padding, but the consumer
+    reorders.
+    """
     n = math.prod(shape)
     grain = max(1, 32 // size)
     block = math.ceil(math.ceil(max(n, 1) / tiles) / grain) * grain
@@ -153,7 +178,10 @@ def row_major_home(shape: Sequence[int], size: int, tiles: int) -> tuple[Layout,
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to store a parameter: its home, and the bytes of a member on the fullest tile once it is spread over all tiles."""
+    """
+    One way to store a parameter: its home, and the bytes of a member on the fullest tile once it is spread
+    over all tiles.
+    """
 
     form: Form
     layout: Layout
@@ -162,16 +190,19 @@ class Candidate:
 
 
 WORTH = 0.75
-"""Compact storage is offered where it takes at most this part of compute-ready storage (or has fewer copies)."""
+"""
+Compact storage is offered where it takes at most this part of compute-ready storage (or has fewer copies).
+"""
 
 
 def candidates(compute: Layout, view: View, dtype: str, members: int, tiles: int) -> tuple[Candidate, ...]:
     """
-    Compute-ready storage and, where its shards are smaller once spread, compact storage; whoever the consumer is.
+    Compute-ready storage and, where its shards are smaller once spread, compact storage; whoever the consumer
+    is.
 
-    Compact homes lie on the tiles that use the parameter (`select_homes` spreads them): in fine panels, in whole exchange panels,
-    or, for consumers whose blocks cut words, in the consumer's own blocks. The row-major sequence comes last: it has no padding
-    but its consumer has to reorder elements.
+    Compact homes lie on the tiles that use the parameter (`select_homes` spreads them): in fine panels, in
+    whole exchange panels, or, for consumers whose blocks cut words, in the consumer's own blocks. The
+    row-major sequence comes last: it has no padding but its consumer has to reorder elements.
     """
     size = itemsize(dtype)
     ready = Candidate("ready", compute, view, compute.shard_bytes(size))
@@ -200,13 +231,17 @@ def candidates(compute: Layout, view: View, dtype: str, members: int, tiles: int
 def materialise_cycles(
     home: Layout, home_view: View, want: Layout, view: View, dtype: str, machine: Machine
 ) -> int:
-    """Bound of the exchange that brings one member from its home to where it is used (cycles; 0 where nothing moves)."""
+    """
+    Bound of the exchange that brings one member from its home to where it is used (cycles; 0 where nothing
+    moves).
+    """
     buffers = {"home": Buffer(home, dtype), "want": Buffer(want, dtype)}
     stage = ExchangeStage((Move("home", home_view, "want", view),), "materialise")
     return exchange_cycles(Stages((), buffers, (stage,), ()), stage, machine)
 
 
-# -- storage groups ------------------------------------------------------------------------------------------------------------
+# -- storage groups
+# ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -214,8 +249,8 @@ class StorageGroup:
     """
     One persistent allocation: a parameter or all members of a sequence of them, which share one layout.
 
-    pinned: why the home may not move, None for an automatic one. Buffers derived from parameters (conversions, casts) are no
-    storage groups: they are allocated where they are used.
+    pinned: why the home may not move, None for an automatic one. Buffers derived from parameters
+    (conversions, casts) are no storage groups: they are allocated where they are used.
     """
 
     name: str
@@ -225,7 +260,10 @@ class StorageGroup:
     pinned: str | None = None
 
     def load(self, tiles: int) -> np.ndarray:
-        """Resident bytes on every tile, int64 (tiles,): those of one member by the layout's own accounting, times the members."""
+        """
+        Resident bytes on every tile, int64 (tiles,): those of one member by the layout's own accounting,
+        times the members.
+        """
         return self.layout.shard_bytes_per_tile(self.size, tiles) * self.members
 
     @property
@@ -264,12 +302,14 @@ def select_homes(
     rotations: int = 512,
 ) -> HomePlan:
     """
-    Homes of the automatic groups, largest first, each by a bounded search over even rotations (`rotations` of them at most).
+    Homes of the automatic groups, largest first, each by a bounded search over even rotations (`rotations` of
+    them at most).
 
-    A group keeps its panels and element order; its panels are dealt to all tiles as a linear sequence of chunks (laid end to end
-    behind the previous one, by rotation or strictly so) or as a rotated grid. With objective "addresses" chunks are as small as whole
-    panels allow, which is what counts while a buffer has one address on all tiles; with "load" wider chunks on fewer tiles are
-    tried as well and only the fullest tile counts. Pinned groups and groups with copies stay.
+    A group keeps its panels and element order; its panels are dealt to all tiles as a linear sequence of
+    chunks (laid end to end behind the previous one, by rotation or strictly so) or as a rotated grid. With
+    objective "addresses" chunks are as small as whole panels allow, which is what counts while a buffer has
+    one address on all tiles; with "load" wider chunks on fewer tiles are tried as well and only the fullest
+    tile counts. Pinned groups and groups with copies stay.
     """
     order = sorted(range(len(groups)), key=lambda i: (-groups[i].layout.panel_count * _weight(groups[i]), i))
     best: tuple[tuple[int, int, int], tuple[StorageGroup, ...]] | None = None
@@ -302,7 +342,10 @@ def movable(group: StorageGroup) -> bool:
 
 
 def _levels(groups: Sequence[StorageGroup], tiles: int, objective: Objective) -> tuple[int, ...]:
-    """Heights (bytes a tile) to which chunks are widened: none, and fractions of what the largest group needs anyway."""
+    """
+    Heights (bytes a tile) to which chunks are widened: none, and fractions of what the largest group needs
+    anyway.
+    """
     if objective == "addresses":
         return (0,)
     heights = [linear(sequence_of(g), tiles).shard_bytes(g.size) * g.members for g in groups if movable(g)]
@@ -387,11 +430,15 @@ def _distributions(group: StorageGroup, tiles: int, distribution: Distribution, 
     return result
 
 
-# -- what planning places before anybody chooses ---------------------------------------------------------------------------------
+# -- what planning places before anybody chooses
+# ---------------------------------------------------------------------------------
 
 
 def home_layout(layout: Layout, dtype: str, members: int = 1) -> Layout:
-    """The provisional home of a value that is wanted in `layout`: the tiles that would hold the same shard divide it."""
+    """
+    The provisional home of a value that is wanted in `layout`: the tiles that would hold the same shard
+    divide it.
+    """
     size = itemsize(dtype)
     if not layout.replicas or layout.shard_bytes(size) * members <= SMALL_SHARD_BYTES:
         return layout
@@ -402,7 +449,9 @@ def home_layout(layout: Layout, dtype: str, members: int = 1) -> Layout:
 
 
 def _divide(layout: Layout, count: int, stride: int, size: int) -> Layout:
-    """Divide every shard among `count` tiles `stride` apart, along the axis that leaves the smallest shard."""
+    """
+    Divide every shard among `count` tiles `stride` apart, along the axis that leaves the smallest shard.
+    """
     best = layout
     for i, axis in enumerate(layout.axes):
         local = min(axis.local, axis.extent)

@@ -2,7 +2,8 @@
 """
 What the homes of a program take on every tile, before and after the choice.
 
-Figures come from the layouts alone; they are final once `tile-select-homes` has run, since nothing moves a home afterwards.
+Figures come from the layouts alone; they are final once `tile-select-homes` has run, since nothing moves a
+home afterwards.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ class HomeReport:
         return HomeReport(machine.name, machine.tiles, tuple(before), tuple(after), tuple(notes))
 
     def to_json(self) -> dict[str, Any]:
-        """Bytes are of all members; a list `runs` holds [first tile, tiles, bytes] of the stretches with equal bytes."""
+        """
+        Bytes are of all members; a list `runs` holds [first tile, tiles, bytes] of the stretches with equal
+        bytes.
+        """
         groups = [self._group(b, a) for b, a in zip(self.before, self.after, strict=True)]
         return {
             "format": FORMAT,
@@ -83,19 +87,17 @@ class HomeReport:
     def table(self) -> str:
         """The same as text, largest first."""
         data = self.to_json()
-        lines = [
-            f"{'parameter':<40} {'members':>7} {'form':<9} {'copies':>6} {'before':>9} {'after':>9} {'padding':>9}"
-        ]
+        row = "{:<40} {:>7} {:<9} {:>6} {:>9} {:>9} {:>9}"
+        lines = [row.format("parameter", "members", "form", "copies", "before", "after", "padding")]
         for g in sorted(data["parameters"], key=lambda g: (-g["after"]["max"], g["name"])):
-            lines.append(
-                f"{g['name'][:40]:<40} {g['members']:>7} {g['form']:<9} {g['copies']:>6} {g['before']['max']:>9,} "
-                f"{g['after']['max']:>9,} {g['padding_bytes']:>9,}"
-            )
+            figures = (g["before"]["max"], g["after"]["max"], g["padding_bytes"])
+            shown = (g["name"][:40], g["members"], g["form"], g["copies"], *(f"{n:,}" for n in figures))
+            lines.append(row.format(*shown))
         for word in ("before", "after"):
             b = data[word]
             lines.append(
-                f"{word}: {b['max']:,} bytes on the fullest tile, {b['mean']:,.0f} on average, ratio {b['max_over_mean']:.3f}, "
-                f"{b['addresses']:,} bytes of common addresses"
+                f"{word}: {b['max']:,} bytes on the fullest tile, {b['mean']:,.0f} on average "
+                f"(ratio {b['max_over_mean']:.3f}); largest shards add up to {b['addresses']:,} bytes"
             )
         return "\n".join((*lines, *self.notes)) + "\n"
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random small programs with persistent parameters, random homes for them, and their way to the machine model."""
+"""
+Random small programs with persistent parameters, random homes for them, and their way to the machine model.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class _Text:
         self.arguments: list[str] = []
         self.parameters: dict[str, np.ndarray] = {}
 
-    def parameter(self, name: str, shape: tuple[int, ...], dtype: str, members: int = 0, extra: str = "") -> str:
+    def parameter(
+        self, name: str, shape: tuple[int, ...], dtype: str, members: int = 0, extra: str = ""
+    ) -> str:
         """Declare a parameter (a sequence for `members`); returns its type."""
         draw = np.random.default_rng(self.rng.getrandbits(32))
         tensor = "tensor<" + "".join(f"{n}x" for n in shape) + dtype + ">"
@@ -100,7 +104,8 @@ def program(seed: int) -> Program:
         last = "%biased"
     if rng.random() < 0.5:
         gamma, beta = add("g", (k,), dtype), add("h", (k,), dtype)
-        body.append(f"%normed = tile_tensor.layer_norm {last}, %i_g, %i_h epsilon 1.0e-05 : ({x}, {gamma}, {beta}) -> {x}")
+        types = f"({x}, {gamma}, {beta}) -> {x}"
+        body.append(f"%normed = tile_tensor.layer_norm {last}, %i_g, %i_h epsilon 1.0e-05 : {types}")
         last = "%normed"
     if rng.random() < 0.3:
         whole = add("p", (m, k), dtype)
@@ -111,7 +116,7 @@ def program(seed: int) -> Program:
     header = [f"%i_{name} = %{name} : {t}" for name, t in invariant]
     sequences = [f"%i_{name} = %{name} : {t}" for name, t, _ in iterated]
     lines = [
-        f"%y = tile_repeat.repeat \"layers\" count {count} carried(%x = %x0 : {x})"
+        f'%y = tile_repeat.repeat "layers" count {count} carried(%x = %x0 : {x})'
         + (f" invariant({', '.join(header)})" if header else "")
         + (f" iterated({', '.join(sequences)})" if sequences else "")
         + f" -> ({x}) {{",
@@ -133,7 +138,9 @@ def random_homes(module: ModuleOp, machine: Machine, rng: random.Random) -> int:
     for home in find_homes(module):
         if home.pinned is not None or rng.random() < 0.2:
             continue
-        layout, view = _random_home(home.layout, home.view, itemsize(home.dtype), home.members, machine.tiles, rng)
+        layout, view = _random_home(
+            home.layout, home.view, itemsize(home.dtype), home.members, machine.tiles, rng
+        )
         if unencodable(home, layout, view, machine) is None:
             materialise(home)
             home.place(layout, view)
