@@ -51,7 +51,9 @@ def packing(layout: Layout, view: View, size: int, tiles: int) -> Packing:
     view.check_inside(layout.shape)
     if 0 in view.shape:
         none = np.zeros(0, np.int64)
-        return Packing(np.zeros(view.shape, np.int32), False, 1, none.reshape(0, 1), none, np.zeros(tiles, np.int64))
+        return Packing(
+            np.zeros(view.shape, np.int32), False, 1, none.reshape(0, 1), none, np.zeros(tiles, np.int64)
+        )
     shard = -(-layout.shard_elements * size // 4) * 4 // size
     chunk = layout.chunk_elements
     total: np.ndarray = np.zeros((), np.int64)

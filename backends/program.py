@@ -212,8 +212,8 @@ class Placed:
     """
     One allocated byte range of every tile. `first` and `last` are the numbers of the first and last
     instruction (in the order of `Program.instructions`) that need it, -1 for what is there from loading on;
-    category is one of the memory categories. `layout` is the text of the buffer's layout, which says what tiles
-    hold it; empty where all do.
+    category is one of the memory categories. `layout` is the text of the buffer's layout, which says what
+    tiles hold it; empty where all do.
     """
 
     name: str

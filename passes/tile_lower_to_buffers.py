@@ -243,8 +243,8 @@ class _Lowering:
         """
         The stages of an operation and what its operands are stored in.
 
-        An operand that is materialised for this operation alone comes straight from its home, in the exchange that
-        brings the other operands, unless the plan depends on its layout or a kernel reads it in place.
+        An operand that is materialised for this operation alone comes straight from its home, in the exchange
+        that brings the other operands, unless the plan depends on its layout or a kernel reads it in place.
         """
         operator = operator_of(op)
         waiting = [i for i, v in enumerate(op.operands) if v in self.waiting]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merges exchange phases that do not depend on each other, so that independent operators run side by side.
+"""
+Merges exchange phases that do not depend on each other, so that independent operators run side by side.
 
-Operations of a block are levelled: an exchange comes after what it reads is computed and what it overwrites is read; a computation
-comes after the exchanges it waits for. Exchanges of one level become one phase, computations between two phases keep their order. Products
-of one operand that were planned on separate tiles then share their phases and their time. A repeat is levelled by itself and is
-a barrier for what surrounds it.
+Operations of a block are levelled: an exchange comes after what it reads is computed and what it overwrites
+is read; a computation comes after the exchanges it waits for. Exchanges of one level become one phase,
+computations between two phases keep their order. Products of one operand that were planned on separate tiles
+then share their phases and their time. A repeat is levelled by itself and is a barrier for what surrounds it.
 """
 
 from __future__ import annotations
@@ -62,17 +63,20 @@ def _accesses(op: Operation) -> tuple[list[AllocOp], list[AllocOp]]:
 
 
 def levels(ops: list[Operation]) -> list[int]:
-    """Phase number of each operation: computations of level l run after phase l, exchanges of level l are phase l (from 1).
+    """
+    Phase number of each operation: computations of level l run after phase l, exchanges of level l are
+    phase l (from 1).
 
-    As early as their inputs allow; what has no input in the run (filling padding, fetching parameters) as late as its users
-    allow, so that it takes no memory before it has to.
+    As early as their inputs allow; what has no input in the run (filling padding, fetching parameters) as
+    late as its users allow, so that it takes no memory before it has to.
     """
     before = _predecessors(ops)
     exchange = [isinstance(op, ExchangeOp) for op in ops]
     level = [1 if e else 0 for e in exchange]
     for i, earlier in enumerate(before):
         for j in earlier:
-            # an exchange follows the computations of level `at` and the phase `at`; a computation may share the level of either
+            # an exchange follows the computations of level `at` and the phase `at`; a computation may share
+            # the level of either
             level[i] = max(level[i], level[j] + 1 if exchange[i] else level[j])
     after: list[list[int]] = [[] for _ in ops]
     for i, earlier in enumerate(before):
@@ -85,7 +89,10 @@ def levels(ops: list[Operation]) -> list[int]:
 
 
 def _predecessors(ops: list[Operation]) -> list[list[int]]:
-    """For each operation the earlier ones that it depends on: writers of what it reads or writes, readers of what it writes."""
+    """
+    For each operation the earlier ones that it depends on: writers of what it reads or writes, readers of
+    what it writes.
+    """
     writer: dict[AllocOp, int] = {}
     readers: dict[AllocOp, list[int]] = {}
     result: list[list[int]] = []
@@ -115,7 +122,9 @@ def _merge_run(block: Block, run: list[Operation], before: Operation | None) -> 
     for n in range(max(level, default=-1) + 1):
         exchanges = [op for op, at in zip(work, level, strict=True) if at == n and isinstance(op, ExchangeOp)]
         ordered += merged(exchanges)
-        ordered += [op for op, at in zip(work, level, strict=True) if at == n and not isinstance(op, ExchangeOp)]
+        ordered += [
+            op for op, at in zip(work, level, strict=True) if at == n and not isinstance(op, ExchangeOp)
+        ]
     for op in ordered:
         if before is None:
             block.add_op(op)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -142,7 +141,10 @@ class _LayoutPlanner:
             raise TileError(f"{op.name} has no planner yet", location=op.location)
         extra = {}
         if kind == "matmul":
-            extra = {"prefer_swap": _feeds_attention_values(op), "tile_range": sibling_tiles(op, self.machine.tiles)}
+            extra = {
+                "prefer_swap": _feeds_attention_values(op),
+                "tile_range": sibling_tiles(op, self.machine.tiles),
+            }
         operator = operator_of(op, **extra)
         record = record_of(op, planner.record)
         if record is None:
@@ -315,19 +317,26 @@ def _carriable(value: Value, machine: Machine) -> Target:
 
 
 def sibling_tiles(op: Operation, tiles: int) -> tuple[int, int]:
-    """First tile and number of tiles of a product: all, or its share among the products of the same left operand in its block.
+    """
+    First tile and number of tiles of a product: all, or its share among the products of the same left
+    operand in its block.
 
-    Products that read one operand do not depend on each other; on tiles of their own they run side by side, each on larger blocks, which
-    exchange and reduce less. Tiles are shared by multiplications, for products that are large enough to fill their share.
+    Products that read one operand do not depend on each other; on tiles of their own they run side by side,
+    each on larger blocks, which exchange and reduce less. Tiles are shared by multiplications, for products
+    that are large enough to fill their share.
     """
     siblings = [
         user
         for user in dict.fromkeys(use.operation for use in op.operands[0].uses)
-        if user.name == op.name and user.operands[0] is op.operands[0] and user.parent_block() is op.parent_block()
+        if user.name == op.name
+        and user.operands[0] is op.operands[0]
+        and user.parent_block() is op.parent_block()
     ]
     block = op.parent_block()
     assert block is not None
-    siblings = [other for other in block.ops if other in siblings]  # program order, whatever the order of uses
+    siblings = [
+        other for other in block.ops if other in siblings
+    ]  # program order, whatever the order of uses
     work = [_multiplications(other) for other in siblings]
     if len(siblings) < 2 or min(work) < SIDE_BY_SIDE * tiles or tiles < 4 * len(siblings):
         return 0, 0

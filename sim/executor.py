@@ -326,8 +326,8 @@ class Executor:
         """
         One run: write the inputs (logical arrays by binding name), execute, read the outputs back.
 
-        `tap` is called with every tapped value when it is complete, or only with those called `values`; without it taps
-        cost nothing.
+        `tap` is called with every tapped value when it is complete, or only with those called `values`;
+        without it taps cost nothing.
         """
         if not self._loaded:
             raise ExecutionError("the program's parameters have not been loaded")
@@ -418,7 +418,9 @@ class Executor:
         assumed: bool = False,
         active: int | None = None,
     ) -> None:
-        """Account a step: `cycles` per tile, or one number for all. An exchange phase is a segment of its own."""
+        """
+        Account a step: `cycles` per tile, or one number for all. An exchange phase is a segment of its own.
+        """
         if isinstance(cycles, int | np.integer):
             cycles = np.full(self.memory.tiles, int(cycles), np.int64)
         count = int(np.count_nonzero(cycles)) if active is None else active
@@ -428,10 +430,11 @@ class Executor:
 
     def _barrier(self) -> None:
         """
-        All tiles wait for the slowest: the steps since the last barrier are attributed as that tile spent them.
+        All tiles wait for the slowest: the steps since the last barrier are attributed as that tile spent
+        them.
 
-        Tiles go through the kernel calls between two exchange phases at their own pace, so it is their sums that
-        count, not the slowest tile of each call.
+        Tiles go through the kernel calls between two exchange phases at their own pace, so it is their sums
+        that count, not the slowest tile of each call.
         """
         if not self._segment:
             return

@@ -2,9 +2,9 @@
 """
 Operators with a tensor of no elements: nothing to compute, or a result that does not depend on the operands.
 
-Sums of products over nothing are 0, reductions over nothing give their neutral element (the mean NaN), and padding
-around nothing is all padding. Such an operator has no choices: its record is the default one, its result a row-major
-sequence.
+Sums of products over nothing are 0, reductions over nothing give their neutral element (the mean NaN), and
+padding around nothing is all padding. Such an operator has no choices: its record is the default one, its
+result a row-major sequence.
 """
 
 from __future__ import annotations
@@ -43,5 +43,9 @@ def expand(operator: Operator, operands: tuple[Value, ...], machine: Machine) ->
     layout, view = flat_layout(operator.result_shape, operator.result_dtype, machine)
     result = builder.add_buffer("result", layout, operator.result_dtype, "activations")
     if math.prod(operator.result_shape):
-        builder.fill(result, f"{operator.name} of nothing", fill_word(value_of_nothing(operator), operator.result_dtype))
+        builder.fill(
+            result,
+            f"{operator.name} of nothing",
+            fill_word(value_of_nothing(operator), operator.result_dtype),
+        )
     return builder.finish((result, view))

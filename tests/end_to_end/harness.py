@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text to bytes: compile a program for a small machine, run it under a poison, compare every value with the oracle's."""
+"""
+Text to bytes: compile a program for a small machine, run it under a poison, compare every value with the
+oracle's.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,9 @@ POISONS = (float("nan"), float("inf"), -42.0, 0.0, 7.0)
 """What memory that nobody has written may hold; no result may depend on it."""
 
 PLANNING = [step.name for step in stages()].index(TilePlanLayoutsPass.name)
-"""Where in the compilation plans are chosen: what comes before may change the operations that are to be planned."""
+"""
+Where in the compilation plans are chosen: what comes before may change the operations that are to be planned.
+"""
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -64,7 +69,9 @@ def compile_text(text: str, machine_name: str, rng: random.Random | None = None)
     return compile_module(parse_module(text, ctx=(ctx := context())), ctx, machine_name, rng)
 
 
-def compile_module(module: ModuleOp, ctx: Context, machine_name: str, rng: random.Random | None = None) -> Compiled:
+def compile_module(
+    module: ModuleOp, ctx: Context, machine_name: str, rng: random.Random | None = None
+) -> Compiled:
     """As `compile_text`; the module is consumed."""
     machine = load(machine_name)
     module.attributes["tile.machine"] = StringAttr(machine_name)
@@ -78,7 +85,10 @@ def compile_module(module: ModuleOp, ctx: Context, machine_name: str, rng: rando
 
 
 def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | None) -> None:
-    """Choose layouts, with random records on the operations if there is an `rng`. A leader that cannot lead is let go."""
+    """
+    Choose layouts, with random records on the operations if there is an `rng`. A leader that cannot lead is
+    let go.
+    """
     for step in stages()[:PLANNING]:
         step.apply(ctx, module)
     if rng is not None:
@@ -146,8 +156,12 @@ def random_record(op: Operation, machine: Machine, rng: random.Random) -> Record
     return None
 
 
-def check(compiled: Compiled, inputs: Arrays, parameters: Arrays, poisons: Sequence[float]) -> dict[str, np.ndarray]:
-    """Run under each poison: the first with every value compared, all with the outputs; returns the outputs."""
+def check(
+    compiled: Compiled, inputs: Arrays, parameters: Arrays, poisons: Sequence[float]
+) -> dict[str, np.ndarray]:
+    """
+    Run under each poison: the first with every value compared, all with the outputs; returns the outputs.
+    """
     expected: dict[str, np.ndarray] = compiled.oracle.run(inputs, parameters)
     for number, poison in enumerate(poisons):
         executor = Executor(compiled.image, compiled.machine, poison)
@@ -160,6 +174,8 @@ def check(compiled: Compiled, inputs: Arrays, parameters: Arrays, poisons: Seque
             result = executor.run(inputs)
         assert sorted(result.outputs) == sorted(expected)
         for name, array in expected.items():
-            assert (found := departure(name, (), array, result.outputs[name])) is None, f"poison {poison}: {found}"
+            assert (found := departure(name, (), array, result.outputs[name])) is None, (
+                f"poison {poison}: {found}"
+            )
     gc.collect(0)
     return expected

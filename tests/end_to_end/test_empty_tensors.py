@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of no elements: every operation gives what mathematics says, and the machine computes nothing for it."""
+"""
+Tensors of no elements: every operation gives what mathematics says, and the machine computes nothing for it.
+"""
 
 import harness
 import numpy as np
@@ -40,5 +42,9 @@ def test_an_operation_on_nothing(name: str) -> None:
     shapes = [tuple(int(n) for n in operand.split("x")[:-1]) for operand in operands]
     inputs = {f"arg{i}": np.ones(shape, np.float32) for i, shape in enumerate(shapes)}
     output = harness.check(harness.compile_text(text, "t4"), inputs, {}, harness.POISONS)["out0"]
-    assert expected is None or (output.astype(np.float64) == expected).all() or np.isnan(expected) == np.isnan(output).all()
+    assert (
+        expected is None
+        or (output.astype(np.float64) == expected).all()
+        or np.isnan(expected) == np.isnan(output).all()
+    )
     assert output.size == 0 or expected is not None

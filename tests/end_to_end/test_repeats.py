@@ -23,7 +23,9 @@ def compiled(text: str, machine: str, *, unroll: bool) -> harness.Compiled:
     if unroll:
         unroll_repeats(module)
         module.verify()
-    for op in module.walk():  # by default, statistics are split as the operand lies, and a carried value lies its own way
+    for op in (
+        module.walk()
+    ):  # by default, statistics are split as the operand lies, and a carried value lies its own way
         if op.name == "tile_tensor.layer_norm":
             op.attributes[PLAN] = record_attr(RowRecord(0, False))
     return harness.compile_module(module, ctx, machine)
