@@ -8,9 +8,10 @@ compiled into distances once: unit v may not start within (a - apart[v, u], a + 
 address a, or within the elements that u touches. Many orders are packed at once, as rows of arrays; nothing
 depends on tiles or addresses one by one.
 
-The search keeps a set of orders. Each round moves, in every order, a unit that found no place (or that lies
-highest, once everything has one) before one of those that stand in its way, and keeps the order that is not
-worse. A node is one unit placed once, so the result is the same on every machine.
+The search keeps a set of placements. Until everything has a place, each step moves a unit that found none (or
+one of those in its way) to an earlier turn and packs again. Then each step takes a few units out and puts
+them back in another order, which may use fewer bytes. A result is kept unless it is worse. A node is one unit
+placed once, so results are the same on every machine.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ GOOD = 1.01
 """Used bytes over the lower bound at which nothing more is tried."""
 POLISH = 0.1
 """Share of the nodes that may go into a better packing once everything has a place."""
-HINTS = 0.4
-"""Share of the moves that change where the search for a unit's place begins, instead of its turn."""
+TAKEN = (2, 3, 4, 6, 8, 12, 16)
+"""How many units a step of the search takes out and puts back."""
 CELLS = 4096
 """Cells of the map that says which part of the memory is used at some time."""
 CHOICES = 64
@@ -308,24 +309,24 @@ def _barriers(problem: Problem, group: Sequence[Buffer]) -> list[tuple[int, int]
 # -- packing
 
 
-def _pack(model: _Model, orders: Ints, hints: Ints, snug: npt.NDArray[np.bool_]) -> Ints:
+def _pack(model: _Model, orders: Ints, hints: Ints, snug: npt.NDArray[np.bool_], at: Ints) -> Ints:
     """
-    Addresses (orders, units) of the units placed in each order; -1 where there is no place. A unit goes to
-    its lowest place in its preferred region, or, in the orders that are `snug`, first of all where most bytes
-    are used at other times.
+    Addresses (rows, units) after the units of each row's order have been placed one by one beside those that
+    have an address in `at` already (-1: none); -1 where there is no place. A unit goes to its lowest place
+    from its hint on, else to its lowest place, and in rows that are `snug` first of all where most bytes are
+    used at other times.
     """
-    rows, n = orders.shape
-    at = np.full((rows, n), -1, np.int64)
-    floors = np.zeros((rows, n), np.int64)
-    ceilings = np.zeros((rows, n), np.int64)
+    rows, steps = orders.shape
+    at = at.copy()
+    floors, ceilings = model.floors(at + model.low), model.ceilings(at + model.touch)
     row = np.arange(rows)
     any_snug = bool(snug.any())
     base = int(model.ranges[:, 0].min(initial=0))
     cell = max(8, -(-(int(model.ranges[:, 1].max(initial=0)) - base) // CELLS))
-    used = np.zeros((rows, CELLS + 1), np.bool_)  # (orders, cells): whether anything lies there at some time
+    used = _used_cells(model, at, base, cell)  # (rows, cells): whether anything lies there at some time
     before = np.zeros((rows, CELLS + 2), np.int32)  # used cells before each
     apart_from = np.ascontiguousarray(model.apart.T)  # [v, u]: apart[u, v]
-    for step in range(n):
+    for step in range(steps):
         u = orders[:, step]
         below, above = model.apart[u], apart_from[u]
         near = (at >= 0) & (above > -_FAR)
@@ -366,6 +367,15 @@ def _pack(model: _Model, orders: Ints, hints: Ints, snug: npt.NDArray[np.bool_])
             floors[row, u] = model.floors(address + model.low[u])
             ceilings[row, u] = model.ceilings(address + model.touch[u])
     return at
+
+
+def _used_cells(model: _Model, at: Ints, base: int, cell: int) -> npt.NDArray[np.bool_]:
+    edges = np.zeros((len(at), CELLS + 2), np.int32)
+    row, unit = np.nonzero(at >= 0)
+    first = (at[row, unit] - base) // cell
+    np.add.at(edges, (row, first), 1)
+    np.add.at(edges, (row, first - (-model.size[unit] // cell)), -1)
+    return np.cumsum(edges[:, : CELLS + 1], axis=1) > 0
 
 
 def _scores(model: _Model, at: Ints) -> Ints:
@@ -420,7 +430,7 @@ def _solve(problem: Problem, nodes: int, polish: float) -> tuple[Solution, bool]
     orders = np.concatenate([_first_orders(model)] * 2)
     snug = np.arange(len(orders)) >= len(ORDERS)
     hints = np.repeat(model.prefer[None, :], len(orders), axis=0)
-    at = _pack(model, orders, hints, snug)
+    at = _pack(model, orders, hints, snug, np.full(orders.shape, -1, np.int64))
     scores = _scores(model, at)
     spent = orders.size
     first = _best(scores)
@@ -433,36 +443,34 @@ def _solve(problem: Problem, nodes: int, polish: float) -> tuple[Solution, bool]
     source = [ranking[i % len(ranking)] for i in range(CHAINS)]
     names = [PACKINGS[i] for i in source]
     orders, at, scores, snug, hints = orders[source], at[source], scores[source], snug[source], hints[source]
-    starts = model.element_starts()
     rng = random.Random(n)
-    best, best_at, label = tuple(scores[0].tolist()), at[0], names[0]
-    polished = 0
-    while spent < nodes:
-        if not best[0]:
-            if best[1] <= GOOD * bound or polished >= polish * nodes:
-                break
-            polished += orders.size
-        trial, trial_hints = orders.copy(), hints.copy()
-        for c in range(CHAINS):
-            if len(starts) > 1 and rng.random() < HINTS:
-                trial_hints[c, rng.randrange(n)] = rng.choice(starts)
-            else:
-                trial[c] = _move(model, orders[c], at[c], rng)
-        trial_at = _pack(model, trial, trial_hints, snug)
-        trial_scores = _scores(model, trial_at)
-        spent += trial.size
-        better = [tuple(t) <= tuple(s) for t, s in zip(trial_scores.tolist(), scores.tolist(), strict=True)]
-        keep = np.array(better)
-        orders[keep], hints[keep] = trial[keep], trial_hints[keep]
-        at[keep], scores[keep] = trial_at[keep], trial_scores[keep]
+    nothing = np.full(at.shape, -1, np.int64)
+    best, best_at, label = tuple(scores[0].tolist()), at[0].copy(), names[0]
+
+    def keep_better(trial_at: Ints, step: str) -> npt.NDArray[np.bool_]:
+        """Take over the trials that are not worse; returns which."""
+        nonlocal best, best_at, label
+        trial = _scores(model, trial_at)
+        keep = np.array([tuple(t) <= tuple(s) for t, s in zip(trial.tolist(), scores.tolist(), strict=True)])
+        at[keep], scores[keep] = trial_at[keep], trial[keep]
         champion = _best(scores)
         if tuple(scores[champion].tolist()) < best:
-            best, best_at, label = (
-                tuple(scores[champion].tolist()),
-                at[champion].copy(),
-                names[champion] + "+search",
-            )
-    return solution(best_at, spent, label), not best[0]
+            best, best_at = tuple(scores[champion].tolist()), at[champion].copy()
+            label = f"{names[champion]}, {step}"
+        return keep
+
+    while best[0] and spent < nodes:
+        trial = np.stack([_move(model, orders[c], at[c], rng) for c in range(CHAINS)])
+        keep = keep_better(_pack(model, trial, hints, snug, nothing), "orders searched")
+        orders[keep] = trial[keep]
+        spent += trial.size
+    search = _Search(model, rng)
+    polished = 0
+    while not best[0] and best[1] > GOOD * bound and polished < min(polish * nodes, nodes - spent):
+        trial, cost = search.rearrange(at)
+        keep_better(trial, "rearranged")
+        polished += cost
+    return solution(best_at, spent + polished, label), not best[0]
 
 
 def _best(scores: Ints) -> int:
@@ -470,26 +478,83 @@ def _best(scores: Ints) -> int:
 
 
 def _move(model: _Model, order: Ints, at: Ints, rng: random.Random) -> Ints:
-    """The order with one unit moved before one of those in its way."""
+    """The order with a unit that found no place, or one in its way, moved before one of those in its way."""
     position = np.empty(len(order), np.int64)
     position[order] = np.arange(len(order))
     missing = np.flatnonzero(at < 0)
-    if len(missing):
-        u = int(rng.choice(missing.tolist()))
-    else:
-        # What ends highest in a range, or anything.
-        start, end = rng.choice(model.problem.ranges)
-        inside = np.flatnonzero((at >= start) & (at < end))
-        u = rng.randrange(len(order))
-        if len(inside) and rng.random() < 0.5:
-            u = int(inside[np.argmax((at + model.size)[inside])])
+    u = int(rng.choice(missing.tolist())) if len(missing) else rng.randrange(len(order))
     before = np.flatnonzero(model.neighbours[u] & (position < position[u]))
     if rng.random() < 0.25 and len(before):
         u = int(rng.choice(before.tolist()))
         before = np.flatnonzero(model.neighbours[u] & (position < position[u]))
-    if len(before):
-        to = int(position[rng.choice(before.tolist())])
-    else:
-        to = rng.randrange(len(order))
-    moved = np.delete(order, position[u])
-    return np.insert(moved, min(to, len(moved)), u)
+    to = int(position[rng.choice(before.tolist())]) if len(before) else rng.randrange(len(order))
+    return np.insert(np.delete(order, position[u]), min(to, len(order) - 1), u)
+
+
+class _Search:
+    """Takes a few units out of each placement and puts them back in another order."""
+
+    def __init__(self, model: _Model, rng: random.Random) -> None:
+        self.model = model
+        self.rng = rng
+        self.starts = model.element_starts()
+        self.near = [np.flatnonzero(row).tolist() for row in model.neighbours]
+        self.far = [np.flatnonzero(~row).tolist() for row in model.neighbours]
+
+    def rearrange(self, at: Ints) -> tuple[Ints, int]:
+        """Changed placements (rows, units), and the nodes they took."""
+        rows, n = at.shape
+        count = min(n, self.rng.choice(TAKEN))
+        orders = np.zeros((rows, count), np.int64)
+        hints = np.repeat(self.model.prefer[None, :], rows, axis=0)
+        snug = np.zeros(rows, np.bool_)
+        changed = at.copy()
+        for r in range(rows):
+            order, hint = self._choose(at[r], count)
+            orders[r] = order
+            hints[r, order[0]] = hint
+            snug[r] = self.rng.random() < 0.6
+            changed[r, order] = -1
+        return _pack(self.model, orders, hints, snug, changed), orders.size
+
+    def _choose(self, at: Ints, count: int) -> tuple[list[int], int]:
+        """
+        Units to take out, in the order in which they go back, and where the first one's place is sought.
+        """
+        rng, n = self.rng, len(at)
+        first = rng.randrange(n)
+        # Where it might go: over a unit that it never meets, to the start of an element, or anywhere.
+        where = rng.random()
+        if where < 0.4 and self.far[first]:
+            hint = int(at[rng.choice(self.far[first])])
+        elif where < 0.7:
+            hint = rng.choice(self.starts)
+        else:
+            start, end = rng.choice(self.model.problem.ranges)
+            hint = rng.randrange(start, end)
+        hint = max(hint, 0)
+        end = hint + int(self.model.size[first])
+        near = self.near[first]
+        blocking = [v for v in near if at[v] >= 0 and at[v] < end and at[v] + self.model.size[v] > hint]
+        rng.shuffle(blocking)
+        chosen = [first, *blocking[: count - 1]]
+        pool = near if near and rng.random() < 0.7 else range(n)
+        taken = set(chosen)
+        for _ in range(4 * count):
+            if len(chosen) >= count:
+                break
+            v = rng.choice(pool)
+            if v not in taken:
+                chosen.append(v)
+                taken.add(v)
+        for v in range(n):
+            if len(chosen) >= count:
+                break
+            if v not in taken:
+                chosen.append(v)
+        rest = chosen[1:]
+        if rng.random() < 0.5:
+            rest.sort(key=lambda v: (-int(self.model.size[v]), v))
+        else:
+            rng.shuffle(rest)
+        return [first, *rest], hint
