@@ -457,7 +457,8 @@ class Departure:
         )
         at = f" of iteration {list(self.iteration)}" if self.iteration else ""
         return (
-            f"value '{self.value}'{at} departs at {list(self.index)}{where}: expected {self.expected}, found {self.found}; "
+            f"value '{self.value}'{at} departs at {list(self.index)}{where}: "
+            f"expected {self.expected}, found {self.found}; "
             f"{self.differing} of {self.elements} elements differ"
         )
 
@@ -561,8 +562,8 @@ def compare_each(
         while key not in ahead:
             if advance() is None:
                 raise OracleError(
-                    f"the machine completes the value '{tapped.value}' in iteration {list(tapped.iteration)}, "
-                    "which the program does not have (or twice)"
+                    f"the machine completes the value '{tapped.value}' in iteration "
+                    f"{list(tapped.iteration)}, which the program does not have (or twice)"
                 )
         found = departure(*key, ahead.pop(key), tapped.data, tapped.binding)
         if found is not None:

@@ -19,7 +19,7 @@ EXTENTS = (1, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 31, 32, 33, 48)
 FLOATS = ("f16", "f16", "f32", "f32", "bf16", "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2")
 WIDE_FLOATS = ("f16", "f32", "bf16")
 FP8 = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2")
-LIMIT = 3000  # elements of a value
+LIMIT = 1500  # elements of a value
 
 Shape = tuple[int, ...]
 
