@@ -145,6 +145,7 @@ def misfit(ctx: Context, module: ModuleOp, homes: list[Home], layouts: list[Layo
     """Lower, schedule and allocate a copy of the program with these homes; why it does not fit, or None."""
     from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
     from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
+    from tilewright.passes.tile_merge_phases import TileMergePhasesPass
     from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
 
     copy = module.clone()
@@ -155,7 +156,12 @@ def misfit(ctx: Context, module: ModuleOp, homes: list[Home], layouts: list[Layo
             move(home, layout)
     entry_function(copy).update_function_type()
     try:
-        for step in (TileLowerToBuffersPass(), TileScheduleExchangePass(), TileAllocateMemoryPass()):
+        for step in (
+            TileLowerToBuffersPass(),
+            TileMergePhasesPass(),
+            TileScheduleExchangePass(),
+            TileAllocateMemoryPass(),
+        ):
             step.apply(ctx, copy)
     except LoweringError:
         return None  # foreign operations: nobody can say yet

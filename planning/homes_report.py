@@ -13,12 +13,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from tilewright.machine import Machine
+from tilewright.planning.dtypes import itemsize
 from tilewright.planning.homes import StorageGroup, total_load
+from tilewright.planning.layout import Layout
 
 FORMAT = "tilewright-homes"
 VERSION = 1
@@ -125,3 +127,34 @@ def _runs(values: np.ndarray) -> list[list[int]]:
     starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
     lengths = np.diff(np.append(starts, values.size))
     return [[int(s), int(n), int(values[s])] for s, n in zip(starts, lengths, strict=True)]
+
+
+class Resident(Protocol):
+    """What a loaded program says of a persistent buffer (`backends.program.Binding`)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def layout(self) -> str: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def count(self) -> int: ...
+
+
+def resident_summary(bindings: Sequence[Resident], tiles: int) -> str:
+    """One line on where a compiled program keeps its parameters, read from its bindings."""
+    groups = [
+        StorageGroup(b.name, Layout.parse(b.layout), itemsize(b.dtype), b.count)
+        for b in bindings
+        if b.kind == "parameter"
+    ]
+    data = _balance(groups, tiles)
+    members = sum(g.members for g in groups)
+    copies = sum(g.layout.replica_tiles.size > 1 for g in groups)
+    return (
+        f"homes: {members} parameters in {len(groups)} groups ({copies} with copies), {data['max']:,} bytes on the "
+        f"fullest tile, {data['mean']:,.0f} on average (ratio {data['max_over_mean']:.3f})"
+    )

@@ -122,6 +122,7 @@ def run(arguments: Sequence[str]) -> int:
     from tilewright.backends.image import to_image
     from tilewright.frontends.program_folder import ProgramFolder, require, runs_in, select_run
     from tilewright.machine import load
+    from tilewright.planning.homes_report import resident_summary
     from tilewright.sim.executor import Executor
     from tilewright.tools import run_report
 
@@ -203,6 +204,7 @@ def run(arguments: Sequence[str]) -> int:
 
         write_tensors(options.artifacts / "outputs.safetensors", stacked)
     _print_table(record, result, machine, runs)
+    print(resident_summary(program.bindings, machine.tiles))
     if layers.found:
         run_report.print_layers(_console(), sections["layers"])
     if options.profile_operators:
