@@ -13,7 +13,7 @@ on them; `encode` adds the addresses. Both are array programs over all tiles.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,11 @@ RETURN = 0x43A00000
 BOTH_DIRECTIONS = 3
 """Send control: a word leaves in both directions of the fabric."""
 PAIRED = 4
-"""Send control: 8-byte items over both buses of a tile pair. Kept free; the model refuses it."""
+"""Send control: 8-byte items, over both buses of a tile pair. Addresses of such a send count items."""
+PAIR_SOURCE = 1 << 13
+"""Selector of a source from which 8-byte items come, above the 13 bits of the source."""
+PIC_PAIR_SOURCE = 1 << 18
+"""The same selector in `sendpic`."""
 SEND_FIELD = 3
 """Bit of the 18-bit word address of a send."""
 POINTER_FIELD = 0
@@ -72,7 +76,8 @@ class Template:
     Rows without addresses: words of all rows one after another, and where addresses go.
 
     `first`, `lengths`, `controls` (tiles,): first word, words and control events of each row. The fix-ups add
-    the word address of (buffer, offset) to the 18-bit field at bit `shift` of word `position`.
+    the address of (buffer, offset) in words, or in 8-byte items where `fix_paired`, to the 18-bit field at
+    bit `shift` of word `position`.
     """
 
     words: Words
@@ -84,6 +89,7 @@ class Template:
     fix_buffer: Ints
     fix_offset: Ints
     fix_shift: Ints
+    fix_paired: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,19 +98,22 @@ class Rows:
     Encoded rows of all tiles, each starting at an 8-byte boundary.
 
     `words` uint32 (tiles, width), width even, zero after the `lengths` words of a row. `restarts` names the
-    words that hold an absolute send address, `pointers` those that hold a receive pointer: three arrays each,
-    (tile, word index in the row, buffer). To move a buffer, add the difference in words at bit SEND_FIELD or
-    POINTER_FIELD.
+    words that hold the address of a send in words, `paired_restarts` those that hold it in 8-byte items,
+    `pointers` those that hold a receive pointer: three arrays each, (tile, word index in the row, buffer). To
+    move a buffer, add the difference in words (in items) at bit SEND_FIELD or POINTER_FIELD.
     """
 
     words: Words
     lengths: Ints
     restarts: tuple[Ints, Ints, Ints] = field(repr=False)
+    paired_restarts: tuple[Ints, Ints, Ints] = field(repr=False)
     pointers: tuple[Ints, Ints, Ints] = field(repr=False)
 
-    def positions(self, buffer: int, pointers: bool = False) -> Words:
+    def positions(
+        self, buffer: int, what: Literal["restarts", "paired_restarts", "pointers"] = "restarts"
+    ) -> Words:
         """Word indices of a buffer's addresses: uint32 (tiles, n), filled up with 0xffffffff."""
-        tile, word, owner = self.pointers if pointers else self.restarts
+        tile, word, owner = getattr(self, what)
         chosen = owner == buffer
         tile, word = tile[chosen], word[chosen]
         tiles = len(self.lengths)
@@ -134,13 +143,13 @@ class _Assembly:
 
     def __init__(self, schedule: Schedule) -> None:
         s = schedule
-        words = s.recv_words
+        items = s.recv_items
         self.neutral = s.machine.neutral_source
         self.tiles = s.tiles
         # Ends of rows: the last send, landing or control.
         end = np.zeros(s.tiles, np.int64)
-        np.maximum.at(end, s.send_tile, s.send_start + s.send_words)
-        np.maximum.at(end, s.recv_tile, s.recv_start + words)
+        np.maximum.at(end, s.send_tile, s.send_start + s.send_items)
+        np.maximum.at(end, s.recv_tile, s.recv_start + items)
         self.end = end
         self.span = span = int(end.max(initial=0)) + 2
 
@@ -149,15 +158,17 @@ class _Assembly:
         joins = np.zeros(len(t), bool)
         joins[1:] = (
             (t[1:] == t[:-1])
-            & (s.send_start[1:] == s.send_start[:-1] + s.send_words[:-1])
+            & (s.send_start[1:] == s.send_start[:-1] + s.send_items[:-1])
+            & (s.send_paired[1:] == s.send_paired[:-1])
             & (s.send_buffer[1:] == s.send_buffer[:-1])
             & (s.send_offset[1:] == s.send_offset[:-1] + 4 * s.send_words[:-1])
         )
         head = np.flatnonzero(~joins)
         self.stream_key = t[head] * span + s.send_start[head]
-        length = np.add.reduceat(s.send_words, head) if len(head) else np.empty(0, np.int64)
+        length = np.add.reduceat(s.send_items, head) if len(head) else np.empty(0, np.int64)
         self.stream_end = self.stream_key + length
         self.stream_buffer, self.stream_offset = s.send_buffer[head], s.send_offset[head]
+        self.stream_paired = s.send_paired[head].astype(np.int64)
 
         # Receives, sorted by landing.
         r = s.recv_tile
@@ -166,28 +177,35 @@ class _Assembly:
         same = np.zeros(len(r), bool)
         same[1:] = r[1:] == r[:-1]
         abuts = same.copy()
-        abuts[1:] &= s.recv_start[1:] == s.recv_start[:-1] + words[:-1]
+        abuts[1:] &= s.recv_start[1:] == s.recv_start[:-1] + items[:-1]
+        # Of a pair's two buses each tile of a pair of receivers takes its own.
+        paired = s.send_paired[s.recv_send].astype(np.int64)
+        heard = s.source[source]
+        heard = np.where(paired, heard ^ (s.source[r] & 2) | PAIR_SOURCE, heard)
         keeps = abuts.copy()
-        keeps[1:] &= source[1:] == source[:-1]
+        keeps[1:] &= heard[1:] == heard[:-1]
         continues = same.copy()
         continues[1:] &= (s.recv_buffer[1:] == s.recv_buffer[:-1]) & (
-            s.recv_offset[1:] == s.recv_offset[:-1] + 4 * words[:-1]
+            s.recv_offset[1:] == s.recv_offset[:-1] + 4 * s.recv_words[:-1]
         )
         lead = s.lead[r]
         last = np.append(~abuts[1:], True) if len(r) else np.empty(0, bool)
-        key = np.concatenate([(recv_key - lead)[~keeps], (recv_key + words - lead)[last]])
-        value = np.concatenate([s.source[source[~keeps]], np.full(int(last.sum()), self.neutral, np.int64)])
+        key = np.concatenate([(recv_key - lead)[~keeps], (recv_key + items - lead)[last]])
+        value = np.concatenate([heard[~keeps], self.neutral | paired[last] * PAIR_SOURCE])
         order = np.argsort(key, kind="stable")
         self.select_key, self.select_value = key[order], value[order]
 
         pointed = np.flatnonzero(~continues)
         self.pointer_key = recv_key[pointed]
         self.pointer_buffer, self.pointer_offset = s.recv_buffer[pointed], s.recv_offset[pointed]
-        self.recv_key, self.recv_words = recv_key, words
+        self.recv_key, self.recv_items, self.recv_paired = recv_key, items, paired
         self.recv_buffer, self.recv_offset = s.recv_buffer, s.recv_offset
 
     def stated_source(self, at: Ints) -> Ints:
-        """The source last selected at or before each event, neutral if none: what a sendpicp repeats."""
+        """
+        The source (and selector) last selected at or before each event, neutral if none: what a sendpicp
+        repeats.
+        """
         index, known = _last_at_or_before(self.select_key, at, self.span)
         if not len(self.select_value):
             return np.full(len(at), self.neutral, np.int64)
@@ -201,14 +219,19 @@ class _Assembly:
         index, known = _last_at_or_before(self.recv_key, at, self.span)
         if not len(self.recv_key):
             return np.full(len(at), -1, np.int64), np.zeros(len(at), np.int64)
-        written = np.minimum(at - self.recv_key[index], self.recv_words[index])
+        written = np.minimum(at - self.recv_key[index], self.recv_items[index]) << 2 + self.recv_paired[index]
         buffer = np.where(known, self.recv_buffer[index], -1)
-        return buffer, np.where(known, self.recv_offset[index] + 4 * written, 0)
+        return buffer, np.where(known, self.recv_offset[index] + written, 0)
 
-    def stream_at(self, at: Ints) -> tuple[Ints, Ints]:
-        """Buffer and offset of the word sent at each event, which must lie inside a stream."""
+    def stream_at(self, at: Ints) -> tuple[Ints, Ints, Ints]:
+        """
+        Buffer and offset of the item sent at each event, which must lie inside a stream, and whether it has 8
+        bytes.
+        """
         index = np.searchsorted(self.stream_key, at, "right") - 1
-        return self.stream_buffer[index], self.stream_offset[index] + 4 * (at - self.stream_key[index])
+        paired = self.stream_paired[index]
+        sent = (at - self.stream_key[index]) << 2 + paired
+        return self.stream_buffer[index], self.stream_offset[index] + sent, paired
 
 
 @dataclass(eq=False)
@@ -402,17 +425,25 @@ def assemble(schedule: Schedule) -> Template:
         [count, count << 19, count << 14, ((count & 63) << 21) | ((count >> 6) << 14), 0],
         count << 21,
     )
-    value += np.where(ins.sends & (kind != K_SENDPIC), BOTH_DIRECTIONS, 0)
+    stated = np.flatnonzero(ins.sends & (kind != K_SENDPIC))
+    send_buffer, send_offset, send_paired = a.stream_at(ins.key[stated])
+    value[stated] += BOTH_DIRECTIONS + PAIRED * send_paired
     value += np.where((kind == K_SENDPIC) & ins.point, PIC_POINTER, 0)
     chosen = np.flatnonzero(((kind == K_DELAYXPIC) | (kind == K_SENDPIC)) & ins.select)
-    value[chosen] += a.stated_source(ins.at[chosen])
+    selected = a.stated_source(ins.at[chosen])
+    inside = kind[chosen] == K_SENDPIC
+    value[chosen] += np.where(
+        inside, selected % PAIR_SOURCE + selected // PAIR_SOURCE * PIC_PAIR_SOURCE, selected
+    )
     words[place] = value
     # Inline words: both controls, whether they change or are restated.
     picp = np.flatnonzero(wide)
     words[place[picp] + 1] = a.stated_source(ins.key[picp]) << 18
 
-    sends = np.flatnonzero((kind == K_SEND) | (wide & ins.sends))
-    send_buffer, send_offset = a.stream_at(ins.key[sends])
+    opens = kind[stated] != K_SENDOFF
+    sends, send_buffer, send_offset, send_paired = (
+        x[opens] for x in (stated, send_buffer, send_offset, send_paired)
+    )
     points = np.flatnonzero(((kind == K_DELAYPIC) | (kind == K_SENDPIC)) & ins.point)
     point_at = np.concatenate([ins.at[points], ins.key[picp]])
     point_place = np.concatenate([place[points], place[picp] + 1])
@@ -432,6 +463,7 @@ def assemble(schedule: Schedule) -> Template:
         fix_shift=np.concatenate(
             [np.full(len(sends), SEND_FIELD), np.full(int(known.sum()), POINTER_FIELD)]
         ).astype(np.int64),
+        fix_paired=np.concatenate([send_paired, np.zeros(int(known.sum()), np.int64)]) == 1,
     )
 
 
@@ -439,8 +471,8 @@ def encode(schedule: Schedule, addresses: npt.ArrayLike, machine: Machine) -> Ro
     """
     The words of every row, given the byte address of each buffer (buffers,), equal on all tiles.
 
-    Raises ExchangeError for an address that is not a multiple of 4, or that with its offset does not fit 18
-    bits of words.
+    Raises ExchangeError for an address that is not a multiple of 4 (of 8, where 8-byte items are sent from or
+    received into), or that with its offset does not fit 18 bits.
     """
     template = schedule.template
     place = np.ascontiguousarray(addresses, np.int64)
@@ -456,8 +488,19 @@ def encode(schedule: Schedule, addresses: npt.ArrayLike, machine: Machine) -> Ro
             f"buffer {template.fix_buffer[i]} at {int(place[template.fix_buffer[i]]):#x} cannot be "
             f"exchanged: address {int(target[i]):#x} is not an 18-bit word address"
         )
+    paired = np.unique(
+        np.concatenate(
+            [schedule.send_buffer[schedule.send_paired], schedule.recv_buffer[schedule.recv_paired]]
+        )
+    )
+    odd = paired[place[paired] & 7 != 0]
+    if len(odd):
+        raise ExchangeError(
+            f"buffer {odd[0]} at {int(place[odd[0]]):#x} cannot be exchanged in 8-byte items",
+            hint="place it at a multiple of 8, or schedule the phase in words",
+        )
     words = template.words.astype(np.int64)
-    words[template.fix_position] += (target >> 2) << template.fix_shift
+    words[template.fix_position] += (target >> 2 + template.fix_paired) << template.fix_shift
     width = int(template.lengths.max(initial=0))
     width += width & 1
     table = np.zeros((schedule.tiles, width), np.uint32)
@@ -466,12 +509,16 @@ def encode(schedule: Schedule, addresses: npt.ArrayLike, machine: Machine) -> Ro
     table[row, column] = words.astype(np.uint32)
     index = template.fix_position - template.first[template.fix_tile]
     sends = template.fix_shift == SEND_FIELD
-    points = ~sends
+
+    def where(chosen: npt.NDArray[np.bool_]) -> tuple[Ints, Ints, Ints]:
+        return template.fix_tile[chosen], index[chosen], template.fix_buffer[chosen]
+
     return Rows(
         words=table,
         lengths=template.lengths,
-        restarts=(template.fix_tile[sends], index[sends], template.fix_buffer[sends]),
-        pointers=(template.fix_tile[points], index[points], template.fix_buffer[points]),
+        restarts=where(sends & ~template.fix_paired),
+        paired_restarts=where(sends & template.fix_paired),
+        pointers=where(~sends),
     )
 
 
@@ -483,7 +530,8 @@ class Events:
     `start` is the cycle of the first event, `events` how many. `items`: events that put a word on the fabric
     (all of a send with a direction, else 0). `address` is the byte address field of send and sendpicp
     (`absolute`); `delta` the bytes a sendoff skips. `select` and `point` are the stated values (source
-    number; byte address) or -1, applied at cycle `control`. `word` is the position in the row. `bad` marks
+    number, plus PAIR_SOURCE for 8-byte items; byte address) or -1, applied at cycle `control`. `word` is the
+    position in the row. `bad` marks
     undecodable words; `ends` (tiles,) is the cycle of the return, `length` (tiles,) the words with the
     return, 0 without one.
     """
@@ -577,7 +625,8 @@ def decode(words: Words) -> Events:
     point = np.where(picp, (following & 0x3FFFF) | ((flat >> 9) & 0x40000), flat & 0x7FFFF) << 2
     point = np.where(pic, (flat & 0x3FFFF) << 2 | ((flat >> 18) & 1) << 20, point)
     select = np.where(picp, (following >> 18) & 0x3FFF, flat & 0x3FFF)
-    select = np.where(pic, flat & 0x7FFFF, select)
+    # In sendpic the selector lies above 18 bits of value, of which a source takes 13.
+    select = np.where(pic, flat & 0x1FFF | (flat >> 5) & PAIR_SOURCE | ((flat >> 13) & 31) << 14, select)
     restart = (k == K_SEND) | picp
     moves = restart | (k == K_SENDOFF)
     direction = np.where(moves, flat & 7, 0)
@@ -591,8 +640,8 @@ def decode(words: Words) -> Events:
         events=events,
         items=np.where(moves | pic, events, 0),
         absolute=restart,
-        address=np.where(restart, ((flat >> 3) & 0x3FFFF) << 2, 0),
-        delta=np.where(k == K_SENDOFF, ((flat >> 3) & 0x7FF) << 2, 0),
+        address=np.where(restart, ((flat >> 3) & 0x3FFFF) << 2 + (direction >> 2), 0),
+        delta=np.where(k == K_SENDOFF, ((flat >> 3) & 0x7FF) << 2 + (direction >> 2), 0),
         direction=direction,
         select=np.where(selects, select, -1),
         point=np.where(points, point, -1),

@@ -504,7 +504,7 @@ def _instruction_words(op: Operation) -> int:
                 words += 2 + sum(1 + 2 * n for n in levels) + _depth(op)
             return words
         case RepeatOp():
-            return 4 + 6 * sum(
+            return 4 + 12 * sum(
                 len(phase_buffers(inner)) for inner in op.walk() if isinstance(inner, ExchangeOp)
             )
         case ExchangeOp():
@@ -541,12 +541,15 @@ def _patch_words(op: Operation, machine: Machine) -> int:
 
 def _restart_bound(op: ExchangeOp, machine: Machine, buffer: int) -> int:
     """
-    The largest number of patched words of one buffer in any tile's row (rows restart a stream once per
-    message piece).
+    Words of the tables that name the sends from one buffer: one table for sends in words, one for those in
+    8-byte items, each as wide as the row with most of them asks for.
     """
     from tilewright.backends.rows import SEND_FIELD
 
     template = phase_schedule(op, machine).template
     chosen = (template.fix_buffer == buffer) & (template.fix_shift == SEND_FIELD)
-    count = np.bincount(template.fix_tile[chosen], minlength=machine.tiles)
-    return round_up(int(count.max(initial=0)), 2)
+    words = 0
+    for paired in (False, True):
+        tile = template.fix_tile[chosen & (template.fix_paired == paired)]
+        words += round_up(int(np.bincount(tile, minlength=machine.tiles).max(initial=0)), 2)
+    return words

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from xdsl.context import Context
@@ -18,7 +19,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.backends import program as asm
 from tilewright.backends.image import encode_supervisor
-from tilewright.backends.rows import encode
+from tilewright.backends.rows import Rows, encode
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import (
     AllocOp,
@@ -26,6 +27,7 @@ from tilewright.dialects.tile import (
     ComputeOp,
     ExchangeOp,
     Map,
+    Place,
     RepeatOp,
     buffer_type,
     owner_alloc,
@@ -234,19 +236,28 @@ class _Assembler:
             place = placed_in(buffer)
             if not place.steps:
                 continue
-            positions = rows.positions(i)
+            self.patch(name, rows, i, place)
+        return asm.Exchange(name, op.reason.data, op.reason.data)
+
+    def patch(self, name: str, rows: Rows, buffer: int, place: Place) -> None:
+        """Patches of the sends from one buffer: a table for those in words, one for those in 8-byte items."""
+        kinds: tuple[tuple[Literal["restarts", "paired_restarts"], int, str], ...] = (
+            ("restarts", 4, ""),
+            ("paired_restarts", 8, "p"),
+        )
+        for kind, size, suffix in kinds:
+            positions = rows.positions(buffer, kind)
             if not positions.shape[1]:
                 continue
             positions = np.pad(
                 positions, ((0, 0), (0, positions.shape[1] % 2)), constant_values=asm.NO_POSITION
             )
-            table = f"{name}.patch{i}"
+            table = f"{name}.patch{buffer}{suffix}"
             self.tables.append(asm.Table(table, self.patches, positions, "patch tables"))
             self.patches += 4 * positions.shape[1]
             for repeat, members in place.steps:
-                patch = asm.Patch(name, table, member_stride(place.alloc) * members // 4)
+                patch = asm.Patch(name, table, member_stride(place.alloc) * members // size)
                 self.pending.setdefault(repeat, []).append(patch)
-        return asm.Exchange(name, op.reason.data, op.reason.data)
 
     def repeat(self, op: RepeatOp, repeats: tuple[RepeatOp, ...]) -> asm.Repeat:
         body = self.block(op.body.block, (*repeats, op))

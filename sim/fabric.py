@@ -21,6 +21,7 @@ from tilewright.backends.rows import (
     K_SENDPIC,
     K_SENDPICP,
     NAMES,
+    PAIR_SOURCE,
     PAIRED,
     Events,
     decode,
@@ -41,7 +42,7 @@ class Delivery:
     """
     What one phase moves. Pieces (arrays (pieces,)): `nwords` words from `src_address` of `src_tile`, read
     from cycle `sent` on, to `dst_address` of `dst_tile`, written from cycle `landed` on; byte addresses.
-    Pieces are sorted by (dst_tile, landed).
+    `rate` is the words that move in a cycle: 2 for 8-byte items. Pieces are sorted by (dst_tile, landed).
 
     `end_cycle` (tiles,): cycle of the return of each row. `ordered`: some words are read and later
     overwritten, so all reads of the phase come before its writes.
@@ -52,6 +53,7 @@ class Delivery:
     dst_tile: Ints
     dst_address: Ints
     nwords: Ints
+    rate: Ints
     sent: Ints
     landed: Ints
     end_cycle: Ints
@@ -137,7 +139,7 @@ def _check_words(events: Events, words: npt.NDArray[np.uint32], address: int | N
             cycle=events.start[i],
             address=place(i),
         )
-    bad = (events.select > 0x1FFF) | (events.point > 0xFFFFF)
+    bad = (events.select >= 2 * PAIR_SOURCE) | (events.point > 0xFFFFF)
     if bad.any():
         i = int(np.argmax(bad))
         raise phase.refuse(
@@ -147,29 +149,22 @@ def _check_words(events: Events, words: npt.NDArray[np.uint32], address: int | N
             cycle=events.control[i],
             address=place(i),
         )
-    bad = events.direction & PAIRED != 0
-    if bad.any():
-        i = int(np.argmax(bad))
-        raise phase.refuse(
-            "paired mode",
-            f"{NAMES[events.kind[i]]} sends 8-byte items, which the model does not do yet",
-            tile=events.tile[i],
-            cycle=events.start[i],
-            address=place(i),
-        )
 
 
 @dataclass(eq=False)
 class _Pieces:
-    """Intervals of one tile in time that walk linearly through memory."""
+    """Intervals of one tile in time that walk linearly through memory, `size` bytes (4 or 8) a cycle."""
 
     tile: Ints
     start: Ints
-    words: Ints
+    items: Ints
     address: Ints
+    size: Ints
 
-    def take(self, index: Any) -> _Pieces:
-        return _Pieces(self.tile[index], self.start[index], self.words[index], self.address[index])
+    @property
+    def end(self) -> Ints:
+        """Address after the last item."""
+        return self.address + self.size * self.items
 
 
 def _streams(events: Events, phase: _Phase) -> _Pieces:
@@ -183,7 +178,8 @@ def _streams(events: Events, phase: _Phase) -> _Pieces:
     stated = np.where(events.kind[i] == K_SENDPIC, -1, position)
     holder = np.maximum.accumulate(stated) if size else stated
     opener = np.maximum.accumulate(np.where(restart, position, -1)) if size else stated
-    direction = events.direction[i][np.maximum(holder, 0)] & 3
+    control = events.direction[i][np.maximum(holder, 0)]
+    direction, item = control & 3, np.where(control & PAIRED, 8, 4)
     continues = ~restart
     lost = continues & (
         (opener < 0)
@@ -200,47 +196,93 @@ def _streams(events: Events, phase: _Phase) -> _Pieces:
         )
     # Address of the first item: that of the restart, plus what was sent and skipped since.
     delta = events.delta[i]
-    sent = np.cumsum(items * 4) - items * 4 + np.cumsum(delta)
+    sent = np.cumsum(items * item) - items * item + np.cumsum(delta)
     address = events.address[i][np.maximum(opener, 0)] + sent - sent[np.maximum(opener, 0)]
     live = direction != 0
-    pieces = _Pieces(tile[live], start[live], items[live], address[live])
+    pieces = _Pieces(tile[live], start[live], items[live], address[live], item[live])
     if not len(pieces.tile):
         return pieces
+    odd = pieces.address % pieces.size != 0
+    if odd.any():
+        j = int(np.argmax(odd))
+        raise phase.refuse(
+            "misaligned item",
+            f"8-byte items are sent from {int(pieces.address[j]):#x}",
+            tile=pieces.tile[j],
+            cycle=pieces.start[j],
+            address=pieces.address[j],
+        )
     joins = np.zeros(len(pieces.tile), bool)
     joins[1:] = (
         (pieces.tile[1:] == pieces.tile[:-1])
-        & (pieces.start[1:] == pieces.start[:-1] + pieces.words[:-1])
-        & (pieces.address[1:] == pieces.address[:-1] + 4 * pieces.words[:-1])
+        & (pieces.start[1:] == pieces.start[:-1] + pieces.items[:-1])
+        & (pieces.address[1:] == pieces.end[:-1])
+        & (pieces.size[1:] == pieces.size[:-1])
     )
     head = np.flatnonzero(~joins)
-    words = np.add.reduceat(pieces.words, head)
-    return _Pieces(pieces.tile[head], pieces.start[head], words, pieces.address[head])
+    length = np.add.reduceat(pieces.items, head)
+    return _Pieces(pieces.tile[head], pieces.start[head], length, pieces.address[head], pieces.size[head])
+
+
+def _lent_buses(streams: _Pieces, machine: Machine, phase: _Phase) -> None:
+    """Refuse sends of a tile whose bus its partner uses for 8-byte items."""
+    wide = np.flatnonzero(streams.size == 8)
+    if not len(wide):
+        return
+    reach = int((streams.start + streams.items).max()) + 1
+    key = streams.tile * reach + streams.start
+    borrowed = np.asarray(machine.partner(streams.tile[wide]), np.int64) * reach + streams.start[wide]
+    lo = np.searchsorted(key + streams.items, borrowed, "right")
+    hi = np.searchsorted(key, borrowed + streams.items[wide], "left")
+    bad = hi > lo
+    if bad.any():
+        i = int(np.argmax(bad))
+        j = lo[i]
+        raise phase.refuse(
+            "bus in use",
+            f"a tile sends while its partner {streams.tile[wide[i]]} sends 8-byte items over both buses",
+            tile=streams.tile[j],
+            cycle=max(int(streams.start[j]), int(streams.start[wide[i]])),
+            address=streams.address[j],
+        )
 
 
 def _inside(pieces: _Pieces, what: str, machine: Machine, phase: _Phase) -> None:
     """Refuse addresses outside of SRAM."""
     low, high = machine.sram_base, machine.sram_base + machine.sram_bytes
-    bad = (pieces.address < low) | (pieces.address + 4 * pieces.words > high)
+    bad = (pieces.address < low) | (pieces.end > high)
     if bad.any():
         i = int(np.argmax(bad))
         address = int(pieces.address[i])
-        past = max(0, (high - address + 3) // 4) if address >= low else 0
+        size = int(pieces.size[i])
+        past = max(0, (high - address + size - 1) // size) if address >= low else 0
         raise phase.refuse(
             "address out of range",
-            f"{what} of {pieces.words[i]} words at {address:#x} leaves SRAM {low:#x}..{high:#x}",
+            f"{what} of {pieces.items[i]} x {size} bytes at {address:#x} leaves SRAM {low:#x}..{high:#x}",
             tile=pieces.tile[i],
             cycle=pieces.start[i] + past,
-            address=address + 4 * past,
+            address=address + size * past,
         )
 
 
-def _listening(events: Events, machine: Machine, span: int, phase: _Phase) -> tuple[Ints, Ints, Ints, Ints]:
+@dataclass(eq=False)
+class _Listening:
     """
-    Intervals in which a tile listens to a tile: receiver, source (logical), first and last + 1 landing
-    cycle.
+    Intervals [first, until) of landing cycles in which a tile listens to a tile, in 8-byte items if `wide`.
     """
+
+    tile: Ints
+    source: Ints
+    first: Ints
+    until: Ints
+    wide: Ints
+
+
+def _listening(events: Events, machine: Machine, span: int, phase: _Phase) -> _Listening:
+    """What the source selections mean; a restated selection does not cut an interval."""
     i = np.flatnonzero(events.select >= 0)
-    tile, value = events.tile[i], events.select[i]
+    tile = events.tile[i]
+    wide, value = np.divmod(events.select[i], PAIR_SOURCE)
     effective = events.control[i] + np.asarray(machine.select_lead(tile), np.int64)
     until = np.full(len(i), span, np.int64)
     same = np.flatnonzero(tile[1:] == tile[:-1])
@@ -255,25 +297,57 @@ def _listening(events: Events, machine: Machine, span: int, phase: _Phase) -> tu
             tile=tile[j],
             cycle=events.control[i[j]],
         )
-    tile, value, effective, until = tile[heard], value[heard], effective[heard], until[heard]
-    source = np.asarray(machine.logical(value), np.int64)
+    tile, value, effective, until, wide = (x[heard] for x in (tile, value, effective, until, wide))
+    # Each tile of a pair of receivers names the one of the sender's two buses that is on its side.
+    number = np.where(wide, value ^ (machine.physical(tile) & 2), value)
+    source = np.asarray(machine.logical(number), np.int64)
     if (source < 0).any():
         j = int(np.argmax(source < 0))
         raise phase.refuse(
             "listening to silence", f"no tile is source {value[j]:#x}", tile=tile[j], cycle=effective[j]
         )
-    return tile, source, effective, until
-
-
-def _join_listening(tile: Ints, source: Ints, first: Ints, until: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Join intervals that a restated selection cut."""
     if not len(tile):
-        return tile, source, first, until
+        return _Listening(tile, source, effective, until, wide)
     joins = np.zeros(len(tile), bool)
-    joins[1:] = (tile[1:] == tile[:-1]) & (source[1:] == source[:-1]) & (first[1:] == until[:-1])
+    joins[1:] = (
+        (tile[1:] == tile[:-1])
+        & (source[1:] == source[:-1])
+        & (wide[1:] == wide[:-1])
+        & (effective[1:] == until[:-1])
+    )
     head = np.flatnonzero(~joins)
     last = np.append(head[1:], len(tile)) - 1
-    return tile[head], source[head], first[head], until[last]
+    return _Listening(tile[head], source[head], effective[head], until[last], wide[head])
+
+
+def _whole_pairs(heard: _Listening, machine: Machine, phase: _Phase) -> None:
+    """Refuse 8-byte items that only one tile of a pair hears, or that a tile's own pair sends."""
+    i = np.flatnonzero(heard.wide)
+    if not len(i):
+        return
+    partner = np.asarray(machine.partner(heard.tile[i]), np.int64)
+    own = (heard.source[i] == heard.tile[i]) | (heard.source[i] == partner)
+    if own.any():
+        j = i[int(np.argmax(own))]
+        raise phase.refuse(
+            "own pair",
+            f"8-byte items of tile {heard.source[j]} cannot be heard by its own pair",
+            tile=heard.tile[j],
+            cycle=heard.first[j],
+        )
+    size = machine.tiles
+    mine = np.stack([heard.first[i], heard.until[i], heard.tile[i] * size + heard.source[i]])
+    theirs = np.stack([heard.first[i], heard.until[i], partner * size + heard.source[i]])
+    mine, order = mine[:, np.lexsort(mine)], np.lexsort(theirs)
+    bad = (mine != theirs[:, order]).any(axis=0)
+    if bad.any():
+        j = i[order[int(np.argmax(bad))]]
+        raise phase.refuse(
+            "half a pair",
+            f"tile {heard.tile[j]} hears 8-byte items of {heard.source[j]} that its partner does not hear",
+            tile=heard.tile[j],
+            cycle=heard.first[j],
+        )
 
 
 def deliver(
@@ -290,48 +364,66 @@ def deliver(
     _check_words(events, words, address, here)
     streams = _streams(events, here)
     _inside(streams, "send", machine, here)
-    sent_items = np.bincount(streams.tile, streams.words, machine.tiles).astype(np.int64)
+    _lent_buses(streams, machine, here)
+    sent_items = np.bincount(streams.tile, streams.items, machine.tiles).astype(np.int64)
 
     reach = int(events.ends.max(initial=0)) + 4096  # later than any landing or effective selection
-    listener, source, first, until = _join_listening(*_listening(events, machine, reach, here))
-    travel = np.asarray(machine.latency(source, listener), np.int64)
+    heard = _listening(events, machine, reach, here)
+    _whole_pairs(heard, machine, here)
+    travel = np.asarray(machine.latency(heard.source, heard.tile), np.int64)
+    if heard.wide.any():
+        # an 8-byte item lands on both tiles of a pair when the later one has it
+        other = np.asarray(machine.latency(heard.source, machine.partner(heard.tile)), np.int64)
+        travel = np.where(heard.wide, np.maximum(travel, other), travel)
 
     # Pieces of the source's streams inside each interval of listening.
     stream_key = streams.tile * reach + streams.start
-    stream_end = stream_key + streams.words
-    begin = source * reach + np.maximum(first - travel, 0)
-    end = source * reach + np.maximum(until - travel, 0)
+    stream_end = stream_key + streams.items
+    begin = heard.source * reach + np.maximum(heard.first - travel, 0)
+    end = heard.source * reach + np.maximum(heard.until - travel, 0)
     lo = np.searchsorted(stream_end, begin, "right")
     hi = np.searchsorted(stream_key, end, "left")
     owner, member = _expand(lo, np.maximum(hi - lo, 0))
     left = np.maximum(stream_key[member], begin[owner])
     right = np.minimum(stream_end[member], end[owner])
-    heard = np.bincount(owner, right - left, len(listener)).astype(np.int64)
-    short = heard != until - first
+    items = np.bincount(owner, right - left, len(heard.tile)).astype(np.int64)
+    short = items != heard.until - heard.first
     if short.any():
         i = int(np.argmax(short))
+        source = int(heard.source[i])
         mine = owner == i
-        cursor = int(first[i] - travel[i])
+        cursor = int(heard.first[i] - travel[i])
         for a, b in zip(left[mine].tolist(), right[mine].tolist(), strict=True):
-            if a - int(source[i]) * reach > cursor:
+            if a - source * reach > cursor:
                 break
-            cursor = b - int(source[i]) * reach
+            cursor = b - source * reach
         raise here.refuse(
             "listening to silence",
-            f"tile {source[i]} sends nothing that lands then (selected for cycles {first[i]}..{until[i]})",
-            tile=listener[i],
+            f"tile {source} sends nothing that lands then (selected for cycles {heard.first[i]}.."
+            f"{heard.until[i]})",
+            tile=heard.tile[i],
             cycle=cursor + int(travel[i]),
         )
-    sent = left - source[owner] * reach
+    sent = left - heard.source[owner] * reach
+    got_source, got_wide = heard.source[owner], heard.wide[owner]
     got = _Pieces(
-        listener[owner],
+        heard.tile[owner],
         sent + travel[owner],
         right - left,
-        streams.address[member] + 4 * (left - stream_key[member]),
+        streams.address[member] + streams.size[member] * (left - stream_key[member]),
+        streams.size[member],
     )
-    got_source = source[owner]
+    other = (got.size == 8) != (got_wide != 0)
+    if other.any():
+        i = int(np.argmax(other))
+        raise here.refuse(
+            "item size",
+            f"tile {got_source[i]} sends {got.size[i]}-byte items, the receiver expects others",
+            tile=got.tile[i],
+            cycle=got.start[i],
+        )
 
-    late = got.start + got.words > events.ends[got.tile]
+    late = got.start + got.items > events.ends[got.tile]
     if late.any():
         i = int(np.argmax(late))
         cycle = max(int(got.start[i]), int(events.ends[got.tile[i]]))
@@ -344,7 +436,7 @@ def deliver(
     point_key = events.tile[p] * reach + events.control[p]
     key = got.tile * reach + got.start
     lo = np.searchsorted(point_key, key, "right")
-    hi = np.searchsorted(point_key, key + got.words, "left")
+    hi = np.searchsorted(point_key, key + got.items, "left")
     cuts = np.maximum(hi - lo, 0)
     owner, member = _expand(lo - 1, cuts + 1)
     # The first member is the pointer that holds at the start of the piece; it cuts nothing.
@@ -353,7 +445,7 @@ def deliver(
     cut_key = np.where(opening, key[owner], point_key[np.maximum(member, 0)] if len(p) else 0)
     stop_key = np.append(cut_key[1:], 0)
     closing = np.append(opening[1:], True) if len(owner) else opening
-    stop_key = np.where(closing, (key + got.words)[owner], stop_key)
+    stop_key = np.where(closing, (key + got.items)[owner], stop_key)
     shift = cut_key - key[owner]
     unset = (
         (member < 0) | (events.tile[p][np.maximum(member, 0)] != got.tile[owner]) if len(p) else member < 0
@@ -366,20 +458,31 @@ def deliver(
             tile=got.tile[owner[i]],
             cycle=got.start[owner[i]],
         )
+    item = got.size[owner]
     pieces = _Pieces(
-        got.tile[owner], got.start[owner] + shift, stop_key - cut_key, got.address[owner] + 4 * shift
+        got.tile[owner], got.start[owner] + shift, stop_key - cut_key, got.address[owner] + item * shift, item
     )
     src_tile, sent = got_source[owner], sent[owner] + shift
-    total = np.cumsum(pieces.words)
-    before = total - pieces.words
-    # Words written on the tile since the pointer was set: pieces never straddle a pointer.
+    total = np.cumsum(pieces.items * item)
+    before = total - pieces.items * item
+    # Bytes written on the tile since the pointer was set: pieces never straddle a pointer.
     piece_key = pieces.tile * reach + pieces.start
     at_pointer = np.append(before, total[-1] if len(total) else 0)[
         np.searchsorted(piece_key, point_key[member] if len(p) else key[:0], "left")
     ]
-    dst_address = (events.point[p][member] if len(p) else member) + 4 * (before - at_pointer)
-    writes = _Pieces(pieces.tile, pieces.start, pieces.words, dst_address)
+    dst_address = (events.point[p][member] if len(p) else member) + before - at_pointer
+    writes = _Pieces(pieces.tile, pieces.start, pieces.items, dst_address, item)
     _inside(writes, "receive", machine, here)
+    odd = dst_address % item != 0
+    if odd.any():
+        i = int(np.argmax(odd))
+        raise here.refuse(
+            "misaligned item",
+            f"8-byte items are received at {int(dst_address[i]):#x}",
+            tile=pieces.tile[i],
+            cycle=pieces.start[i],
+            address=dst_address[i],
+        )
 
     ordered = _check_memory(streams, writes, events, machine, address, here)
     return Delivery(
@@ -387,7 +490,8 @@ def deliver(
         src_address=pieces.address,
         dst_tile=pieces.tile,
         dst_address=dst_address,
-        nwords=pieces.words,
+        nwords=pieces.items * item // 4,
+        rate=item // 4,
         sent=sent,
         landed=pieces.start,
         end_cycle=events.ends,
@@ -403,15 +507,15 @@ def _by_element(pieces: _Pieces, machine: Machine) -> tuple[_Pieces, Ints]:
     edges = np.sort(np.array([machine.element_range(i)[0] for i in range(machine.elements)], np.int64))
     numbers = np.asarray(machine.element_index(edges), np.int64)
     lo = np.searchsorted(edges, pieces.address, "right") - 1
-    hi = np.searchsorted(edges, pieces.address + 4 * pieces.words, "left")
+    hi = np.searchsorted(edges, pieces.end, "left")
     if (hi - lo == 1).all():
         return pieces, numbers[lo]
     owner, member = _expand(lo, hi - lo)
+    size = pieces.size[owner]
     begin = np.maximum(pieces.address[owner], edges[member])
-    end = pieces.address[owner] + 4 * pieces.words[owner]
-    end = np.minimum(end, np.append(edges[1:], machine.sram_base + machine.sram_bytes)[member])
-    shift = (begin - pieces.address[owner]) // 4
-    parts = _Pieces(pieces.tile[owner], pieces.start[owner] + shift, (end - begin) // 4, begin)
+    end = np.minimum(pieces.end[owner], np.append(edges[1:], machine.sram_base + machine.sram_bytes)[member])
+    shift = (begin - pieces.address[owner]) // size
+    parts = _Pieces(pieces.tile[owner], pieces.start[owner] + shift, (end - begin) // size, begin, size)
     return parts, numbers[member]
 
 
@@ -441,33 +545,33 @@ def _check_memory(
                 )
     # Reads and writes of one element at the same cycle.
     if len(reads.tile) and len(stores.tile):
-        reach = int(max((reads.start + reads.words).max(), (stores.start + stores.words).max())) + 1
+        reach = int(max((reads.start + reads.items).max(), (stores.start + stores.items).max())) + 1
         elements = machine.elements
         read_key = (reads.tile * elements + read_element) * reach + reads.start
         order = np.argsort(read_key, kind="stable")
         read_key = read_key[order]
-        read_end = read_key + reads.words[order]
+        read_end = read_key + reads.items[order]
         key = (stores.tile * elements + store_element) * reach + stores.start
         lo = np.searchsorted(read_end, key, "right")
-        hi = np.searchsorted(read_key, key + stores.words, "left")
+        hi = np.searchsorted(read_key, key + stores.items, "left")
         bad = hi > lo
         if bad.any():
             i = int(np.argmax(bad))
             j = order[lo[i]]
             cycle = max(int(reads.start[j]), int(stores.start[i]))
-            read = int(reads.address[j]) + 4 * (cycle - int(reads.start[j]))
+            read = int(reads.address[j]) + int(reads.size[j]) * (cycle - int(reads.start[j]))
             raise phase.refuse(
                 "element conflict",
                 f"a send reads {read:#x} while a receive writes the same memory element",
                 tile=stores.tile[i],
                 cycle=cycle,
-                address=int(stores.address[i]) + 4 * (cycle - int(stores.start[i])),
+                address=int(stores.address[i]) + int(stores.size[i]) * (cycle - int(stores.start[i])),
             )
     # Two writers of one word.
     size = machine.sram_base + machine.sram_bytes
     order = np.argsort(writes.tile * size + writes.address, kind="stable")
     begin = (writes.tile * size + writes.address)[order]
-    stop = begin + 4 * writes.words[order]
+    stop = begin + (writes.end - writes.address)[order]
     if len(begin) > 1:
         bad = stop[:-1] > begin[1:]
         if bad.any():
@@ -486,23 +590,28 @@ def _check_memory(
         return False
     key = sends.tile * size + sends.address
     lo = np.searchsorted(stop, key, "right")
-    hi = np.searchsorted(begin, key + 4 * sends.words, "left")
+    hi = np.searchsorted(begin, key + sends.end - sends.address, "left")
     owner, member = _expand(lo, np.maximum(hi - lo, 0))
     if not len(owner):
         return False
     w = order[member]
-    # Both walk the memory at a word a cycle, so one difference of times holds for the whole overlap.
-    read_at = sends.start[owner] - sends.address[owner] // 4
-    written_at = writes.start[w] - writes.address[w] // 4
-    bad = read_at >= written_at
+    # Reads and writes of the overlap are linear in time: its ends decide.
+    low = np.maximum(sends.address[owner], writes.address[w])
+    high = np.minimum(sends.end[owner], writes.end[w]) - 4
+
+    def cycle_of(pieces: _Pieces, which: Ints, address: Ints) -> Ints:
+        return pieces.start[which] + (address - pieces.address[which]) // pieces.size[which]
+
+    early = cycle_of(sends, owner, low) >= cycle_of(writes, w, low)
+    bad = early | (cycle_of(sends, owner, high) >= cycle_of(writes, w, high))
     if bad.any():
         i = int(np.argmax(bad))
-        where = max(int(sends.address[owner[i]]), int(writes.address[w[i]]))
+        where = low[i] if early[i] else high[i]
         raise phase.refuse(
             "send after receive",
             "a word received in this phase is sent in the same phase",
             tile=sends.tile[owner[i]],
-            cycle=int(read_at[i]) + where // 4,
+            cycle=cycle_of(sends, owner[i : i + 1], where)[0],
             address=where,
         )
     return True
@@ -604,7 +713,8 @@ def require_written(
                     rule="read of unwritten memory",
                     tile=tile,
                     phase=phase or None,
-                    cycle=int(delivery.sent[mine]) + (address - int(delivery.src_address[mine])) // 4,
+                    cycle=int(delivery.sent[mine])
+                    + (address - int(delivery.src_address[mine])) // (4 * int(delivery.rate[mine])),
                     address=address,
                 )
 

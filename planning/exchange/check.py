@@ -45,8 +45,8 @@ class _Row:
     """One row, executed on paper."""
 
     def __init__(self) -> None:
-        self.sends: list[tuple[int, int, int]] = []  # first cycle, words, byte address
-        self.selects: list[tuple[int, int]] = []  # cycle of the control, source number
+        self.sends: list[tuple[int, int, int, int]] = []  # first cycle, items, byte address, bytes of an item
+        self.selects: list[tuple[int, int, int]] = []  # cycle of the control, source number, bytes of an item
         self.pointers: list[tuple[int, int]] = []  # cycle of the control, byte address
         self.end = 0
         self.length = 0
@@ -81,33 +81,34 @@ def _walk(tile: int, words: list[int], odd: bool, found: list[Finding]) -> _Row:
                 found.append(Finding("selector", tile, clock - 1, -1, "delaypic with selector 1"))
         elif top == 0x64000000 >> 26:
             clock += _bits(word, 14, 12) + 1
-            row.selects.append((clock - 1, _bits(word, 0, 13)))
-            if _bits(word, 13, 1):
-                found.append(Finding("selector", tile, clock - 1, -1, "delayxpic with selector 1"))
+            row.selects.append((clock - 1, _bits(word, 0, 13), 8 if _bits(word, 13, 1) else 4))
         elif word >> 27 == 0x78000000 >> 27:
             count = _bits(word, 21, 6) + 1
-            where, ways = 4 * _bits(word, 3, 18), word & 7
+            ways = word & 7
+            size = 8 if ways & 4 else 4
+            where = size * _bits(word, 3, 18)
             if ways & 3:
-                row.sends.append((clock, count, where))
-            where += 4 * count
+                row.sends.append((clock, count, where, size))
+            where += size * count
             clock += count
         elif word >> 27 == 0x70000000 >> 27:
             if word >> 20 & 1:
                 count = _bits(word, 21, 6) + 1
                 form = _bits(word, 18, 2)
-                if form == 0:
-                    row.selects.append((clock, _bits(word, 0, 18)))
+                if form < 2:
+                    row.selects.append((clock, _bits(word, 0, 18), 8 if form else 4))
                 elif form == 2:
                     row.pointers.append((clock, 4 * _bits(word, 0, 18)))
                 else:
                     found.append(Finding("selector", tile, clock, -1, f"sendpic with selector {form}"))
             else:
                 count = (_bits(word, 21, 6) | _bits(word, 14, 6) << 6) + 1
-                where += 4 * _bits(word, 3, 11)
                 ways = word & 7
+                where += (8 if ways & 4 else 4) * _bits(word, 3, 11)
+            size = 8 if ways & 4 else 4
             if ways & 3:
-                row.sends.append((clock, count, where))
-            where += 4 * count
+                row.sends.append((clock, count, where, size))
+            where += size * count
             clock += count
         elif word >> 28 == 0xF:
             if (at - 1 + odd) % 2:
@@ -118,22 +119,20 @@ def _walk(tile: int, words: list[int], odd: bool, found: list[Finding]) -> _Row:
             inline = words[at]
             at += 1
             count = _bits(word, 21, 6) + 1
-            if word >> 27 & 1 or inline >> 31:
+            if word >> 27 & 1:
                 found.append(Finding("selector", tile, clock, -1, "sendpicp with a selector bit"))
             row.pointers.append((clock, 4 * _bits(inline, 0, 18)))
-            row.selects.append((clock, _bits(inline, 18, 13)))
+            row.selects.append((clock, _bits(inline, 18, 13), 8 if inline >> 31 else 4))
             ways = word & 7
-            where = 4 * _bits(word, 3, 18)
+            size = 8 if ways & 4 else 4
+            where = size * _bits(word, 3, 18)
             if ways & 3:
-                row.sends.append((clock, count, where))
-                where += 4 * count
+                row.sends.append((clock, count, where, size))
+                where += size * count
             clock += count
         else:
             found.append(Finding("opcode", tile, clock, -1, f"word {at - 1} of the row is {word:#010x}"))
             break
-        if ways & 4:
-            found.append(Finding("paired mode", tile, clock, -1, "8-byte items are not part of word mode"))
-            ways = 0
     row.end = clock
     row.length = at
     return row
@@ -195,44 +194,84 @@ def check(
     # Nothing may land after the last row has returned; listening a little longer shows it.
     busiest = max((row.end for row in rows), default=0) + 256
 
-    # Byte address that leaves each tile at each cycle, -1 where none does.
+    # Byte address that leaves each tile at each cycle, -1 where none does; bytes of the item.
     leaving: list[npt.NDArray[np.int64]] = []
+    widths: list[npt.NDArray[np.int64]] = []
     for row in rows:
-        line = np.full(row.end + 1, -1, np.int64)
-        if row.sends:
-            start, count, address = np.array(row.sends, np.int64).T
-            line[_ramps(4 * start, count) // 4] = _ramps(address, count)
+        line, width = np.full(row.end + 1, -1, np.int64), np.zeros(row.end + 1, np.int64)
+        for start, count, address, size in row.sends:
+            line[start : start + count] = np.arange(address, address + size * count, size)
+            width[start : start + count] = size
         leaving.append(line)
+        widths.append(width)
+    mates = np.asarray(machine.partner(np.arange(tiles, dtype=np.int64)), np.int64).tolist()
+    for tile, (line, width) in enumerate(zip(leaving, widths, strict=True)):
+        other = widths[mates[tile]]
+        length = min(len(width), len(other))
+        both = np.flatnonzero((width[:length] == 8) & (other[:length] > 0))
+        if len(both):
+            cycle = int(both[0])
+            text = f"tile {tile} sends 8-byte items over its partner's bus, which sends too"
+            found.append(Finding("bus", mates[tile], cycle, int(leaving[mates[tile]][cycle]), text))
+        odd = np.flatnonzero((width == 8) & (line % 8 != 0))
+        if len(odd):
+            text = "an 8-byte item is sent from an odd word"
+            found.append(Finding("item", tile, int(odd[0]), int(line[odd[0]]), text))
+    if found:
+        return found[:LIMIT]
+    ears: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]] = []
+    number = {
+        int(value): tile for tile, value in enumerate(np.asarray(machine.physical(np.arange(tiles))).tolist())
+    }
+    place = {tile: value for value, tile in number.items()}
 
     wanted = _Wanted(messages, np.asarray(addresses, np.int64), room)
     every = np.arange(tiles, dtype=np.int64)
     lead = np.asarray(machine.select_lead(every), np.int64).tolist()
-    number = {int(value): tile for tile, value in enumerate(np.asarray(machine.physical(every)).tolist())}
     for tile, row in enumerate(rows):
-        if len(found) >= LIMIT:
-            break
-        # Who is heard at each landing cycle: -1 nobody.
-        heard = np.full(busiest + 1, -1, np.int64)
-        for k, (cycle, value) in enumerate(row.selects):
+        # Who is heard at each landing cycle: -1 nobody; and in items of how many bytes.
+        heard, item = np.full(busiest + 1, -1, np.int32), np.full(busiest + 1, 4, np.int8)
+        for k, (cycle, value, size) in enumerate(row.selects):
             begin = cycle + lead[tile]
             end = row.selects[k + 1][0] + lead[tile] if k + 1 < len(row.selects) else busiest + 1
             if value == machine.neutral_source:
                 continue
-            if value not in number:
+            # Of the two buses of a pair of senders, each receiver of a pair takes the one on its side.
+            sender = value ^ (place[tile] & 2) if size == 8 else value
+            if sender not in number:
                 found.append(Finding("source", tile, begin, -1, f"nobody is source {value:#x}"))
                 continue
             if k + 1 == len(row.selects):
                 found.append(Finding("neutral", tile, cycle, -1, "the row ends while it listens"))
-            heard[begin:end] = number[value]
+            if size == 8 and number[sender] in (tile, mates[tile]):
+                found.append(
+                    Finding("own pair", tile, begin, -1, "8-byte items come from the tile's own pair")
+                )
+            heard[begin:end] = number[sender]
+            item[begin:end] = size
+        ears.append((heard, item))
+    for tile, (heard, item) in enumerate(ears):
+        other, theirs = ears[mates[tile]]
+        alone = np.flatnonzero((heard >= 0) & (item == 8) & ((other != heard) | (theirs != 8)))
+        if len(alone):
+            text = f"tile {heard[alone[0]]} sends 8-byte items that only one tile of a pair hears"
+            found.append(Finding("pair", tile, int(alone[0]), -1, text))
+    for tile, row in enumerate(rows):
+        if len(found) >= LIMIT:
+            break
+        heard, item = ears[tile]
         cycles = np.flatnonzero(heard >= 0)
-        source = heard[cycles]
-        origin = np.full(len(cycles), -1, np.int64)
-        left = cycles - np.asarray(machine.latency(source, np.full(len(source), tile)), np.int64)
+        source, item = heard[cycles].astype(np.int64), item[cycles].astype(np.int64)
+        origin, width = np.full(len(cycles), -1, np.int64), np.zeros(len(cycles), np.int64)
+        travel = np.asarray(machine.latency(source, np.full(len(source), tile)), np.int64)
+        slower = np.asarray(machine.latency(source, np.full(len(source), mates[tile])), np.int64)
+        left = cycles - np.where(item == 8, np.maximum(travel, slower), travel)
         runs = np.flatnonzero(np.diff(source, prepend=-1, append=-1)).tolist()
         for a, b in pairwise(runs):
             line = leaving[int(source[a])]
             inside = (left[a:b] >= 0) & (left[a:b] < len(line))
             origin[a:b][inside] = line[left[a:b][inside]]
+            width[a:b][inside] = widths[int(source[a])][left[a:b][inside]]
         silent = np.flatnonzero(origin < 0)
         if len(silent):
             i = int(silent[0])
@@ -241,6 +280,12 @@ def check(
                     "silence", tile, int(cycles[i]), -1, f"tile {source[i]} sends nothing that lands then"
                 )
             )
+            continue
+        other = np.flatnonzero(width != item)
+        if len(other):
+            i = int(other[0])
+            text = f"tile {source[i]} sends items of {width[i]} bytes, {item[i]} are expected"
+            found.append(Finding("item", tile, int(cycles[i]), -1, text))
             continue
         if len(cycles) and cycles[-1] >= row.end:
             late = int(cycles[np.searchsorted(cycles, row.end)])
@@ -252,21 +297,31 @@ def check(
         if len(cycles) and (not row.pointers or holds[0] < 0):
             found.append(Finding("pointer", tile, int(cycles[0]), -1, "a word lands before a pointer is set"))
             continue
-        stored = pointer[holds] + 4 * (np.arange(len(cycles)) - np.searchsorted(cycles, control)[holds])
-        outside = np.flatnonzero((stored < low) | (stored + 4 > high))
+        before = np.concatenate([[0], np.cumsum(item)])
+        stored = pointer[holds] + before[:-1] - before[np.searchsorted(cycles, control)[holds]]
+        odd = np.flatnonzero((item == 8) & (stored % 8 != 0))
+        if len(odd):
+            i = int(odd[0])
+            text = "an 8-byte item is received at an odd word"
+            found.append(Finding("item", tile, int(cycles[i]), int(stored[i]), text))
+            continue
+        outside = np.flatnonzero((stored < low) | (stored + item > high))
         if len(outside):
             i = int(outside[0])
             found.append(Finding("range", tile, int(cycles[i]), int(stored[i]), "receive outside of SRAM"))
             continue
         line = leaving[tile]
-        outside = np.flatnonzero((line >= 0) & ((line < low) | (line + 4 > high)))
+        outside = np.flatnonzero((line >= 0) & ((line < low) | (line + widths[tile] > high)))
         if len(outside):
             i = int(outside[0])
             found.append(Finding("range", tile, i, int(line[i]), "send from outside of SRAM"))
             continue
         if written is not None:
             sent = np.flatnonzero(line >= 0)
-            bad = np.flatnonzero(written[tile, (line[sent] - low) // 4] == 0)
+            last = line[sent] + widths[tile][sent] - 4
+            bad = np.flatnonzero(
+                (written[tile, (line[sent] - low) // 4] & written[tile, (last - low) // 4]) == 0
+            )
             if len(bad):
                 i = int(sent[bad[0]])
                 found.append(
@@ -301,11 +356,21 @@ def check(
                     text = "receive into the element of the row"
                     found.append(Finding("row element", tile, int(cycles[i]), int(stored[i]), text))
 
+        # From here on by word: an 8-byte item is two that are stored in the same cycle.
+        cycles, stored, origin, source = (np.repeat(x, item // 4) for x in (cycles, stored, origin, source))
+        second = np.zeros(len(cycles), np.int64)
+        second[1:] = 4 * (cycles[1:] == cycles[:-1])
+        stored, origin = stored + second, origin + second
+
         # A word that is received and sent in one phase must have left before it is overwritten.
         sent = np.flatnonzero(line >= 0)
-        both = np.intersect1d(line[sent], stored)
+        leaves = np.concatenate([line[sent], line[sent][widths[tile][sent] == 8] + 4])
+        when = np.concatenate([sent, sent[widths[tile][sent] == 8]])
+        both = np.intersect1d(leaves, stored)
         if len(both):
-            last_sent = {int(line[c]): int(c) for c in sent.tolist()}
+            last_sent: dict[int, int] = {}
+            for address, cycle in zip(leaves.tolist(), when.tolist(), strict=True):
+                last_sent[address] = max(cycle, last_sent.get(address, -1))
             for address, cycle in zip(stored.tolist(), cycles.tolist(), strict=True):
                 if last_sent.get(address, -1) >= cycle:
                     found.append(

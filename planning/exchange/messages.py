@@ -7,12 +7,16 @@ tiles.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from tilewright.diagnostics import TileError
+
+if TYPE_CHECKING:
+    from tilewright.machine import Machine
 
 Ints = npt.NDArray[np.int64]
 
@@ -92,7 +96,8 @@ class Sends:
     Multicasts: arrays over sends, and in CSR form (`first`, `count`) over their destinations (dst_*).
 
     `cls` numbers the receiver set: the tile itself for a single receiver, from `tiles` on for larger sets.
-    Destinations of a send are in ascending tile order, each tile once.
+    Destinations of a send are in ascending tile order, each tile once. `paired` sends go in items of 8 bytes,
+    the others in words.
     """
 
     tile: Ints
@@ -105,9 +110,48 @@ class Sends:
     dst_tile: Ints
     dst_buffer: Ints
     dst_offset: Ints
+    paired: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.tile)
+
+    @property
+    def items(self) -> Ints:
+        """Cycles that each send takes on the fabric."""
+        return self.words >> self.paired
+
+    @property
+    def owner(self) -> Ints:
+        """The send of each destination."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), self.count)
+
+    def take(self, index: Ints) -> Sends:
+        """Some of the sends, in the given order."""
+        return self.pick(index, np.ones(len(self.dst_tile), bool))
+
+    def pick(self, index: Ints, keep: npt.NDArray[np.bool_]) -> Sends:
+        """Some of the sends, with those destinations that `keep` marks; each has one at least."""
+        members = _members(self.first[index], self.count[index])
+        kept = keep[members]
+        count = np.bincount(np.repeat(np.arange(len(index)), self.count[index])[kept], minlength=len(index))
+        members = members[kept]
+        return Sends(
+            *(getattr(self, name)[index] for name in ("tile", "buffer", "offset", "words", "cls")),
+            first=np.cumsum(count) - count,
+            count=count.astype(np.int64),
+            **{name: getattr(self, name)[members] for name in ("dst_tile", "dst_buffer", "dst_offset")},
+            paired=self.paired[index],
+        )
+
+    @staticmethod
+    def join(parts: Sequence[Sends]) -> Sends:
+        """All sends of several sets; their classes are numbered together already."""
+        whole = {
+            field.name: np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(Sends)
+        }
+        whole["first"] = np.cumsum(whole["count"]) - whole["count"]
+        return Sends(**whole)
 
 
 def _starts(changed: npt.NDArray[np.bool_]) -> Ints:
@@ -135,7 +179,7 @@ def gather_sends(messages: Messages, tiles: int, max_words: int) -> Sends:
     size = len(keep)
     empty = np.empty(0, np.int64)
     if size == 0:
-        return Sends(*([empty] * 10))
+        return Sends(*([empty] * 10), np.empty(0, bool))
 
     def changes(*keys: Ints) -> npt.NDArray[np.bool_]:
         out = np.zeros(size - 1, bool)
@@ -158,15 +202,7 @@ def gather_sends(messages: Messages, tiles: int, max_words: int) -> Sends:
     first, count = runs, np.diff(np.append(runs, size))
     dst = dst_tile[order]
 
-    cls = dst[first].copy()
-    many = np.flatnonzero(count > 1)
-    if len(many):
-        numbers: dict[bytes, int] = {}
-        narrow = dst.astype(np.int32)
-        cls[many] = [
-            numbers.setdefault(narrow[a : a + n].tobytes(), tiles + len(numbers))
-            for a, n in zip(first[many].tolist(), count[many].tolist(), strict=True)
-        ]
+    cls = _classes(dst, first, count, tiles)
 
     # Neighbours in this order continue each other when source and every destination do.
     head = order[first]
@@ -213,4 +249,62 @@ def gather_sends(messages: Messages, tiles: int, max_words: int) -> Sends:
         dst_tile=dst_tile[members],
         dst_buffer=dst_buffer[members],
         dst_offset=dst_offset[members] + np.repeat(4 * begin, count),
+        paired=np.zeros(len(words), bool),
     )
+
+
+def number_receivers(sends: Sends, tiles: int) -> Sends:
+    """
+    The sends with their receiver sets numbered: the tile for a single receiver, from `tiles` on for larger
+    sets.
+    """
+    return replace(sends, cls=_classes(sends.dst_tile, sends.first, sends.count, tiles))
+
+
+def _classes(dst_tile: Ints, first: Ints, count: Ints, tiles: int) -> Ints:
+    cls = dst_tile[first].copy()
+    many = np.flatnonzero(count > 1)
+    numbers: dict[bytes, int] = {}
+    narrow = dst_tile.astype(np.int32)
+    cls[many] = [
+        numbers.setdefault(narrow[a : a + n].tobytes(), tiles + len(numbers))
+        for a, n in zip(first[many].tolist(), count[many].tolist(), strict=True)
+    ]
+    return cls
+
+
+def pair_up(sends: Sends, machine: Machine) -> Sends | None:
+    """
+    The sends in items of 8 bytes wherever that is possible and worth while; None if it is nowhere.
+
+    What one tile sends to one set of receivers, for one operand, goes in 8-byte items if both tiles of a pair
+    are receivers, they are not the sender's own pair, addresses and sizes are multiples of 8 bytes, and there
+    are at least `paired_min_items` of them. The receivers for which that does not hold get a send in words.
+    """
+    if not len(sends) or int(sends.count.max()) < 2:
+        return None
+    tiles, owner = machine.tiles, sends.owner
+    key = owner * tiles + sends.dst_tile
+    wanted = owner * tiles + machine.partner(sends.dst_tile)
+    place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+    full = (key[place] == wanted) & (sends.dst_tile != sends.tile[owner])
+    full &= machine.partner(sends.dst_tile) != sends.tile[owner]
+    whole = (sends.offset & 7 == 0) & (sends.words & 1 == 0)
+    whole &= np.logical_and.reduceat(sends.dst_offset & 7 == 0, sends.first)
+    whole &= np.bincount(owner, full, len(sends)) > 0
+    operand = np.minimum.reduceat(sends.dst_buffer, sends.first)
+    stream = (sends.tile * (int(sends.cls.max()) + 1) + sends.cls) * (int(operand.max()) + 1) + operand
+    _, stream = np.unique(stream, return_inverse=True)
+    items = np.bincount(stream, np.where(whole, sends.words // 2, 0))
+    whole &= items[stream] >= machine.exchange.paired_min_items
+    chosen, others = np.flatnonzero(whole), np.flatnonzero(~whole)
+    if not len(chosen):
+        return None
+    first = sends.pick(chosen, full)
+    parts = [replace(first, paired=np.ones(len(chosen), bool))]
+    rest = chosen[np.bincount(owner, ~full, len(sends))[chosen] > 0]
+    if len(rest):
+        parts.append(sends.pick(rest, ~full))
+    if len(others):
+        parts.append(sends.take(others))
+    return number_receivers(Sends.join(parts), tiles)

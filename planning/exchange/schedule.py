@@ -36,8 +36,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from tilewright.planning.exchange.messages import ExchangeError, Ints, Messages, Sends, gather_sends
+from tilewright.planning.exchange.messages import (
+    ExchangeError,
+    Ints,
+    Messages,
+    Sends,
+    gather_sends,
+    pair_up,
+)
 
 if TYPE_CHECKING:
     from tilewright.backends.rows import Template
@@ -51,6 +59,12 @@ CLOSE = 1.015
 
 EFFORT = 240_000
 """Messages scheduled in all variants together, roughly; the first variant is always complete."""
+
+TRAIN = 256
+"""Words that are sent to one set of receivers without a gap, at most (in 8-byte items: whole messages)."""
+
+TRAIN_SINGLE = 1
+"""The same for single receivers."""
 
 FEW = 1.5
 """Mean number of receivers below which multicasts may be sent one by one."""
@@ -98,7 +112,7 @@ MULTICAST_VARIANTS = (
 class Summary:
     """What a schedule costs: arrays over tiles, and the bound it is measured against."""
 
-    sent: Ints  # items sent
+    sent: Ints  # items sent by the tile, or by its partner over the tile's bus
     received: Ints  # items received
     controls: Ints  # control events: selections, neutral selections, pointers
     horizon: int
@@ -126,6 +140,7 @@ class Schedule:
     send_words: Ints
     send_buffer: Ints
     send_offset: Ints
+    send_paired: npt.NDArray[np.bool_]
     recv_tile: Ints
     recv_start: Ints
     recv_send: Ints
@@ -141,11 +156,32 @@ class Schedule:
         return self.send_words[self.recv_send]
 
     @functools.cached_property
+    def send_items(self) -> Ints:
+        """Cycles that each send lasts: its words, or its 8-byte items."""
+        return self.send_words >> self.send_paired
+
+    @property
+    def recv_items(self) -> Ints:
+        """Cycles that each receive lasts."""
+        return self.send_items[self.recv_send]
+
+    @property
+    def recv_paired(self) -> npt.NDArray[np.bool_]:
+        """Whether each receive takes 8-byte items."""
+        return self.send_paired[self.recv_send]
+
+    @property
+    def paired_share(self) -> float:
+        """Share of the received bytes that come in 8-byte items."""
+        words = self.recv_words
+        return float(words[self.recv_paired].sum() / max(int(words.sum()), 1))
+
+    @functools.cached_property
     def end(self) -> Ints:
         """(tiles,) cycle after the last event of each tile."""
         end = np.zeros(self.tiles, np.int64)
-        np.maximum.at(end, self.send_tile, self.send_start + self.send_words)
-        np.maximum.at(end, self.recv_tile, self.recv_start + self.recv_words)
+        np.maximum.at(end, self.send_tile, self.send_start + self.send_items)
+        np.maximum.at(end, self.recv_tile, self.recv_start + self.recv_items)
         return end
 
     @functools.cached_property
@@ -168,11 +204,10 @@ class Schedule:
     @functools.cached_property
     def summary(self) -> Summary:
         """Items, controls and bound."""
-        words = self.recv_words
-        sent = np.zeros(self.tiles, np.int64)
-        received = np.zeros(self.tiles, np.int64)
-        np.add.at(sent, self.send_tile, self.send_words)
-        np.add.at(received, self.recv_tile, words)
+        sent = np.bincount(self.send_tile, self.send_items, self.tiles).astype(np.int64)
+        lender = self.machine.partner(self.send_tile)
+        sent += np.bincount(lender, self.send_items * self.send_paired, self.tiles).astype(np.int64)
+        received = np.bincount(self.recv_tile, self.recv_items, self.tiles).astype(np.int64)
         return Summary(
             sent=sent,
             received=received,
@@ -192,9 +227,9 @@ class Schedule:
         span = self.horizon + 1
         send_key = self.send_tile * span + self.send_start
         recv_key = self.recv_tile * span + self.recv_start
-        send_end = send_key + self.send_words
+        send_end = send_key + self.send_items
         first = np.searchsorted(send_end, recv_key, "right")
-        last = np.searchsorted(send_key, recv_key + self.recv_words, "left")
+        last = np.searchsorted(send_key, recv_key + self.recv_items, "left")
         count = np.maximum(last - first, 0)
         recv = np.repeat(np.arange(len(recv_key)), count)
         send = np.arange(len(recv)) - np.repeat(np.cumsum(count) - count - first, count)
@@ -202,24 +237,36 @@ class Schedule:
         return np.unique(pairs, axis=0).astype(np.int64)
 
 
-def schedule(messages: Messages, machine: Machine) -> Schedule:
+def schedule(messages: Messages, machine: Machine, *, paired: bool | None = None) -> Schedule:
     """
-    Schedule one phase. Raises ExchangeError for messages that are not whole words or name tiles that do
-    not exist.
+    Schedule one phase. `paired`: False for words only, True for 8-byte items wherever they are possible; by
+    default whichever is shorter. Raises ExchangeError for messages that are not whole words or name tiles
+    that do not exist.
     """
     tiles = machine.tiles
-    sends = gather_sends(messages, tiles, machine.message_max_words)
+    words = gather_sends(messages, tiles, machine.message_max_words)
     every = np.arange(tiles, dtype=np.int64)
     lead = np.asarray(machine.select_lead(every), np.int64)
     source = np.asarray(machine.physical(every), np.int64)
-    sends, start = _best(sends, machine, lead, source)
-    owner = np.repeat(np.arange(len(sends), dtype=np.int64), sends.count)
-    latency = np.asarray(machine.latency(sends.tile[owner], sends.dst_tile), np.int64)
+    candidates = [words]
+    if paired is not False:
+        both = pair_up(words, machine)
+        if both is not None:
+            candidates = [both] if paired else [both, words]
+    found = None
+    for sends in sorted(candidates, key=lambda c: _bound(c, machine)):
+        if found is None or _bound(sends, machine) + int(lead.min()) < found[2]:
+            attempt = _best(sends, machine, lead, source)
+            if found is None or attempt[2] < found[2]:
+                found = attempt
+    assert found is not None
+    sends, start, _ = found
+    owner = sends.owner
+    landing = start[owner] + travel(sends, machine)
 
     by_time = np.lexsort((start, sends.tile))
     place = np.empty_like(by_time)
     place[by_time] = np.arange(len(by_time))
-    landing = start[owner] + latency
     arrival = np.lexsort((landing, sends.dst_tile))
     result = Schedule(
         tiles=tiles,
@@ -228,6 +275,7 @@ def schedule(messages: Messages, machine: Machine) -> Schedule:
         send_words=sends.words[by_time],
         send_buffer=sends.buffer[by_time],
         send_offset=sends.offset[by_time],
+        send_paired=sends.paired[by_time],
         recv_tile=sends.dst_tile[arrival],
         recv_start=landing[arrival],
         recv_send=place[owner[arrival]],
@@ -242,28 +290,49 @@ def schedule(messages: Messages, machine: Machine) -> Schedule:
     return result
 
 
-def _best(sends: Sends, machine: Machine, lead: Ints, source: Ints) -> tuple[Sends, Ints]:
-    """The sends and start cycles of the best of a few variants."""
+def travel(sends: Sends, machine: Machine) -> Ints:
+    """Latency of each destination; 8-byte items land on both tiles of a pair when the later one has them."""
+    owner = sends.owner
+    latency = np.asarray(machine.latency(sends.tile[owner], sends.dst_tile), np.int64)
+    if not sends.paired.any():
+        return latency
+    other = np.asarray(machine.latency(sends.tile[owner], machine.partner(sends.dst_tile)), np.int64)
+    return np.where(sends.paired[owner], np.maximum(latency, other), latency)
+
+
+def _loads(sends: Sends, machine: Machine) -> tuple[Ints, Ints]:
+    """(tiles,) cycles in which each tile sends (or lends its bus), and in which it receives."""
+    tiles, items = machine.tiles, sends.items
+    sent = np.bincount(sends.tile, items, tiles)
+    lent = np.bincount(machine.partner(sends.tile), items * sends.paired, tiles)
+    received = np.bincount(sends.dst_tile, items[sends.owner], tiles)
+    return (sent + lent).astype(np.int64), received.astype(np.int64)
+
+
+def _bound(sends: Sends, machine: Machine) -> int:
+    """The most cycles that one tile sends or receives."""
+    sent, received = _loads(sends, machine)
+    return int(max(sent.max(initial=0), received.max(initial=0)))
+
+
+def _best(sends: Sends, machine: Machine, lead: Ints, source: Ints) -> tuple[Sends, Ints, int]:
+    """The sends, start cycles and horizon of the best of a few variants."""
     tiles = machine.tiles
     if not len(sends):
-        return sends, np.empty(0, np.int64)
+        return sends, np.empty(0, np.int64), 0
     # Column and lane first, then row: neighbours in this order have latencies that differ by a constant.
     position = np.argsort(np.argsort(source % 64 * 64 + source // 64))
-    owner = np.repeat(np.arange(len(sends), dtype=np.int64), sends.count)
-    sent = np.bincount(sends.tile, sends.words, tiles).max()
-    received = np.bincount(sends.dst_tile, sends.words[owner], tiles).max()
+    bound = _bound(sends, machine)
     sent_alone = np.bincount(sends.tile, sends.words * sends.count, tiles).max()
-    bound = int(max(received, sent))
-    first_landing = int(
-        np.maximum(lead[sends.dst_tile], machine.latency(sends.tile[owner], sends.dst_tile)).min()
-    )
+    first_landing = int(np.maximum(lead[sends.dst_tile], travel(sends, machine)).min())
     goal = int(CLOSE * bound) + first_landing
 
     # A few multicasts among many single messages bind receivers to each other for little: send them one by
     # one, where the senders have the time.
     narrow = int(sends.count.max()) == 1
     plans = [(sends, SINGLE_VARIANTS if narrow else MULTICAST_VARIANTS)]
-    if not narrow and len(owner) < FEW * len(sends) and sent_alone <= 1.2 * bound:
+    few = len(sends.dst_tile) < FEW * len(sends) and not sends.paired.any()
+    if not narrow and few and sent_alone <= 1.2 * bound:
         plans.insert(0, (_one_by_one(sends), SINGLE_VARIANTS))
     if narrow and sends.words.mean() < 8:
         # Idle cycles weigh more beside short messages.
@@ -272,24 +341,93 @@ def _best(sends: Sends, machine: Machine, lead: Ints, source: Ints) -> tuple[Sen
     effort = 0
     for plan, variants in plans:
         single = int(plan.count.max()) == 1
-        owner = np.repeat(np.arange(len(plan), dtype=np.int64), plan.count)
-        latency = np.asarray(machine.latency(plan.tile[owner], plan.dst_tile), np.int64)
-        cost = len(plan) * (1 if single else 3)
+        trains = _Trains.of(plan, machine, TRAIN_SINGLE if single else TRAIN)
+        cost = len(trains.tile) * (1 if single else 3)
         for variant in variants:
             if effort and (best_end <= goal or effort + cost > EFFORT):
                 break
             run = _single if single else _multicast
-            start = run(plan, latency, lead, position, tiles, variant)
-            end = int((start[owner] + latency + plan.words[owner]).max())
+            begin = run(trains, lead, position, machine, variant)
+            end = int((begin[trains.owner] + trains.latency + trains.items[trains.owner]).max())
             if end < best_end:
-                best, best_start, best_end = plan, start, end
+                best, best_start, best_end = plan, trains.starts(begin), end
             effort += cost
-    return best, best_start
+    return best, best_start, best_end
+
+
+@dataclass(frozen=True, eq=False)
+class _Trains:
+    """
+    Sends that leave one after another without a gap: same tile, receivers, operand and item size. Arrays over
+    trains, CSR (`first`, `count`) over their receivers; `member` is the train of each send and `shift` the
+    cycles it starts after the train.
+    """
+
+    tile: Ints
+    items: Ints
+    cls: Ints
+    operand: Ints
+    buffer: Ints
+    offset: Ints
+    paired: Ints
+    first: Ints
+    count: Ints
+    dst_tile: Ints
+    latency: Ints
+    owner: Ints
+    member: Ints
+    shift: Ints
+
+    @staticmethod
+    def of(sends: Sends, machine: Machine, limit: int) -> _Trains:
+        """Couple sends to trains of about `limit` words at most."""
+        operand = np.minimum.reduceat(sends.dst_buffer, sends.first)
+        order = np.lexsort((sends.offset, sends.buffer, operand, sends.paired, sends.cls, sends.tile))
+        opens = np.zeros(len(order), bool)
+        opens[0] = True
+        for key in (sends.tile, sends.cls, operand, sends.paired):
+            opens[1:] |= key[order][1:] != key[order][:-1]
+        items = sends.items[order]
+        head = np.flatnonzero(opens)
+        run = np.cumsum(opens) - 1
+        total = np.add.reduceat(items, head)
+        before = np.cumsum(items) - items
+        inside = before - before[head][run]
+        most = np.where(sends.paired[order][head], machine.message_max_words, limit)
+        pieces = -(-total // most)
+        piece = inside * pieces[run] // total[run]
+        opens[1:] |= piece[1:] != piece[:-1]
+        head = np.flatnonzero(opens)
+        train = np.cumsum(opens) - 1
+        member, shift = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
+        member[order] = train
+        shift[order] = before - before[head][train]
+        heads = sends.take(order[head])
+        return _Trains(
+            tile=heads.tile,
+            items=np.add.reduceat(items, head),
+            cls=heads.cls,
+            operand=operand[order[head]],
+            buffer=heads.buffer,
+            offset=heads.offset,
+            paired=heads.paired.astype(np.int64),
+            first=heads.first,
+            count=heads.count,
+            dst_tile=heads.dst_tile,
+            latency=travel(heads, machine),
+            owner=heads.owner,
+            member=member,
+            shift=shift,
+        )
+
+    def starts(self, begin: Ints) -> Ints:
+        """Start cycle of every send, given those of the trains."""
+        return begin[self.member] + self.shift
 
 
 def _one_by_one(sends: Sends) -> Sends:
     """Every destination with a send of its own."""
-    owner = np.repeat(np.arange(len(sends), dtype=np.int64), sends.count)
+    owner = sends.owner
     ones = np.ones(len(owner), np.int64)
     return Sends(
         tile=sends.tile[owner],
@@ -302,10 +440,11 @@ def _one_by_one(sends: Sends) -> Sends:
         dst_tile=sends.dst_tile,
         dst_buffer=sends.dst_buffer,
         dst_offset=sends.dst_offset,
+        paired=sends.paired[owner],
     )
 
 
-def _rotation(sends: Sends, position: Ints, tiles: int, variant: Variant) -> Ints:
+def _rotation(sends: _Trains, position: Ints, tiles: int, variant: Variant) -> Ints:
     """How far after (the first of) its receivers a source comes."""
     origin = sends.dst_tile[sends.first]
     if variant.order == "logical":
@@ -322,18 +461,19 @@ def _queues(order: Ints, cls: Ints) -> tuple[list[int], list[list[int]]]:
     return classes.tolist(), [flat[a:b] for a, b in pairwise(bounds)]
 
 
-def _single(sends: Sends, latency: Ints, lead: Ints, position: Ints, tiles: int, variant: Variant) -> Ints:
-    """Start cycles when every message has one receiver: plain integers, since each decision is tiny."""
+def _single(sends: _Trains, lead: Ints, position: Ints, machine: Machine, variant: Variant) -> Ints:
+    """Start cycles when every train has one receiver: plain integers, since each decision is tiny."""
+    tiles, latency = machine.tiles, sends.latency
     order = np.lexsort((sends.offset, sends.buffer, _rotation(sends, position, tiles, variant)))
     receivers, queues = _queues(order, sends.dst_tile)
     source = sends.tile.tolist()
-    words = sends.words.tolist()
+    words = sends.items.tolist()
     travel = latency.tolist()
     start = [0] * len(source)
     sender_free = [0] * tiles
-    left = np.bincount(sends.tile, sends.words, tiles).astype(np.int64).tolist()
+    left = np.bincount(sends.tile, sends.items, tiles).astype(np.int64).tolist()
     # Most loaded receivers first among equals.
-    load = np.bincount(sends.dst_tile, sends.words, tiles)[receivers]
+    load = np.bincount(sends.dst_tile, sends.items, tiles)[receivers]
     rank = np.argsort(np.argsort(-load, kind="stable"), kind="stable").tolist()
     heap = [(now, rank[i], i) for i, now in enumerate(lead[receivers].tolist())]
     heapify(heap)
@@ -373,28 +513,32 @@ def _single(sends: Sends, latency: Ints, lead: Ints, position: Ints, tiles: int,
     return np.asarray(start, np.int64)
 
 
-def _multicast(sends: Sends, latency: Ints, lead: Ints, position: Ints, tiles: int, variant: Variant) -> Ints:
-    """Start cycles when messages have several receivers."""
-    size = len(sends)
-    group = np.minimum.reduceat(sends.dst_buffer, sends.first)
+def _multicast(sends: _Trains, lead: Ints, position: Ints, machine: Machine, variant: Variant) -> Ints:
+    """Start cycles when trains have several receivers."""
+    tiles, latency, size = machine.tiles, sends.latency, len(sends.tile)
+    partner = machine.partner(np.arange(tiles)).tolist()
+    paired = sends.paired.tolist()
+    group = sends.operand
     if variant.descending:
         group = -group
     order = np.lexsort((sends.offset, sends.buffer, _rotation(sends, position, tiles, variant), group))
     numbers, groups = np.unique(group, return_inverse=True)
     # An operand's messages are not committed before the operands before it could be through.
     weight = np.zeros((len(numbers), tiles), np.int64)
-    owner_words = np.repeat(sends.words, sends.count)
+    owner_words = np.repeat(sends.items, sends.count)
     np.add.at(weight, (np.repeat(groups, sends.count), sends.dst_tile), owner_words)
-    nominal = np.concatenate([[0], np.cumsum(weight.max(axis=1))[:-1]])
+    # Counted on each tile alone: operands of operators on other tiles do not wait for each other.
+    before = np.cumsum(weight, axis=0) - weight
+    nominal = np.maximum.reduceat(before[np.repeat(groups, sends.count), sends.dst_tile], sends.first)
     _, queues = _queues(order, sends.cls * len(numbers) + groups)
     heads = [queue[0] for queue in queues]
-    opening = nominal[groups[heads]].tolist()
+    opening = nominal[heads].tolist()
     origin = sends.dst_tile[sends.first[heads]].tolist()
 
     senders = sends.tile.tolist()
-    words = sends.words.tolist()
+    words = sends.items.tolist()
     first_travel = latency[sends.first].tolist()
-    left = np.bincount(sends.tile, sends.words, tiles).astype(np.int64).tolist()
+    left = np.bincount(sends.tile, sends.items, tiles).astype(np.int64).tolist()
     start = [0] * size
     sender_free = [0] * tiles
     bounds = np.append(sends.first, len(sends.dst_tile)).tolist()
@@ -430,6 +574,8 @@ def _multicast(sends: Sends, latency: Ints, lead: Ints, position: Ints, tiles: i
         for place, m in enumerate(queue):
             s = senders[m]
             begin = sender_free[s]
+            if paired[m] and sender_free[partner[s]] > begin:
+                begin = sender_free[partner[s]]
             if wide:
                 t = int((free_array[wide_receivers[m]] - wide_travel[m]).max())
                 if t > begin:
@@ -462,6 +608,8 @@ def _multicast(sends: Sends, latency: Ints, lead: Ints, position: Ints, tiles: i
         end = best_begin + words[m]
         s = senders[m]
         sender_free[s] = end
+        if paired[m]:
+            sender_free[partner[s]] = end
         left[s] -= words[m]
         if wide:
             free_array[wide_receivers[m]] = wide_travel[m] + end

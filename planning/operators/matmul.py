@@ -13,6 +13,7 @@ bytes: panels have k innermost.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -171,15 +172,32 @@ def used_grid(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int, int]:
     return ceil_div(shape.b, bb), ceil_div(shape.m, mb), ceil_div(shape.n, nb), ceil_div(shape.k, kb)
 
 
+@dataclass(frozen=True, eq=False)
+class Grids:
+    """Candidate grids of one matmul: parts int64 (grids, 4) of (b, m, n, k), tiles used and closed-form cycles (grids,)."""
+
+    parts: np.ndarray
+    tiles: np.ndarray
+    cycles: np.ndarray
+
+    def best(self, tiles: int) -> int:
+        """The index of the cheapest grid on at most `tiles` tiles."""
+        return int(np.argmin(np.where(self.tiles <= tiles, self.cycles, np.iinfo(np.int64).max)))
+
+    def fewest(self, cycles: int) -> int:
+        """The fewest tiles with which no more than `cycles` are needed; a huge number if none does."""
+        return int(np.where(self.cycles <= cycles, self.tiles, 1 << 40).min())
+
+
 @lru_cache(maxsize=256)
-def choose_grid(shape: Shape, machine: Machine, tiles: int = 0) -> tuple[int, int, int, int]:
+def grids(shape: Shape, machine: Machine) -> Grids:
     """
-    The grid with the least closed-form cycles: matrix kernel, operand and partial exchange, reduction.
+    All grids that differ in their blocks, with their cycles: matrix kernel, operand and partial exchange,
+    reduction.
 
     Exchange is receive-bound: the bytes of both blocks, or one control per panel row where rows are short.
-    `tiles` bounds the tiles used (0: all of the machine).
     """
-    tiles = tiles or machine.tiles
+    tiles = machine.tiles
     bp = min(shape.b, tiles)
     per = tiles // bp
     bb = ceil_div(shape.b, bp)
@@ -197,7 +215,7 @@ def choose_grid(shape: Shape, machine: Machine, tiles: int = 0) -> tuple[int, in
     gemm = kernel(shape.kernel).cycles(
         np.stack([np.full_like(mb, bb), mb, nb, kb], axis=1), (*shape.operand_dtype, shape.partial), {}
     )
-    # two tiles that share a bus get one of the operands at twice the rate (`tile_strides`)
+    # two tiles that share a bus get one of the operands at twice the rate (`tile_order`)
     paired = np.maximum(np.where(np_ % 2 == 0, mb, 0), np.where(mp % 2 == 0, nb, 0)) // 2
     received = bb * (mb + nb - paired) * kb * size // 4
     controls = bb * mb * (kb // shape.inputs) + bb * (nb // COLUMNS)
@@ -211,8 +229,39 @@ def choose_grid(shape: Shape, machine: Machine, tiles: int = 0) -> tuple[int, in
     )
     room = bb * ((mb + nb) * kb * size + 2 * mb * nb * partial)
     total = np.where(room <= machine.sram_bytes // 4, total, total + (1 << 30) + room)
-    best = int(np.argmin(total))
-    return bp, int(mp[best]), int(np_[best]), int(kp[best])
+    used = bp * -(-shape.m // mb) * -(-shape.n // nb) * -(-shape.k // kb)
+    return Grids(np.stack([np.full_like(mp, bp), mp, np_, kp], axis=1), used, total)
+
+
+def choose_grid(shape: Shape, machine: Machine, tiles: int = 0) -> tuple[int, int, int, int]:
+    """The grid with the least closed-form cycles on at most `tiles` tiles (0: all of the machine)."""
+    found = grids(shape, machine)
+    bp, mp, np_, kp = (int(p) for p in found.parts[found.best(tiles or machine.tiles)])
+    return bp, mp, np_, kp
+
+
+def side_by_side(shapes: Sequence[Shape], machine: Machine) -> list[tuple[int, int]] | None:
+    """
+    Tiles (first, number) for matmuls that run at the same time, so that the slowest is as fast as can be; None
+    if they do not fit beside each other. Ranges begin at even tiles: pairs of tiles share a bus.
+    """
+    candidates = [grids(shape, machine) for shape in shapes]
+    limits = np.unique(np.concatenate([c.cycles for c in candidates]))
+
+    def counts(cycles: int) -> list[int]:
+        return [round_up(c.fewest(cycles), 2) for c in candidates]
+
+    low, high = 0, len(limits) - 1
+    if sum(counts(int(limits[high]))) > machine.tiles:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if sum(counts(int(limits[middle]))) <= machine.tiles:
+            high = middle
+        else:
+            low = middle + 1
+    sizes = counts(int(limits[low]))
+    return [(sum(sizes[:i]), size) for i, size in enumerate(sizes)]
 
 
 def _distinct_parts(extent: int, limit: int, grain: int) -> np.ndarray:
@@ -237,46 +286,69 @@ class Layouts:
     result: Layout
 
 
-def tile_strides(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int, int]:
+@dataclass(frozen=True)
+class TileOrder:
     """
-    Tiles from one part to the next of (b, m, n, k): which axis runs fastest over the tiles.
+    Where the parts of a grid lie: for each of its axes (count, tile stride) digits of the part number, outer
+    to inner.
+    """
 
-    Neighbouring tiles 2t, 2t + 1 share a receive bus and get what both want at twice the rate. The left operand
-    is the same along n, the right one along m: the axis of the larger operand's copies runs fastest, if its
-    number of parts is even (pairs would straddle blocks otherwise).
+    b: tuple[tuple[int, int], ...]
+    m: tuple[tuple[int, int], ...]
+    n: tuple[tuple[int, int], ...]
+    k: tuple[tuple[int, int], ...]
+
+
+def tile_order(shape: Shape, grid: tuple[int, ...], share: int = 1) -> TileOrder:
     """
-    _, mp, np_, kp = used_grid(shape, grid)
+    The order of a grid over the tiles: batch, rows, columns, parts of the contraction next to each other, and
+    inside of those pairs of column blocks or of row blocks.
+
+    Tiles 2t and 2t + 1 share a bus and get what both want at twice the rate. The left operand is the same
+    along n, the right one along m: pairs run along the axis on which the larger operand is the same, if its
+    number of parts is even. Parts of the contraction stay close, because they exchange partial products all
+    with all.
+    """
+    bp, mp, np_, kp = used_grid(shape, grid)
     _, mb, nb, _ = blocks(shape, grid)
-    left, right = mb * (np_ % 2 == 0), nb * (mp % 2 == 0)
+    left = mb if np_ % 2 == 0 and (share == 1 or share % 2 == 0) else 0
+    right = nb if mp % 2 == 0 else 0
+    b = ((bp, mp * np_ * kp),)
     if left and left >= right:
-        return mp * np_ * kp, np_ * kp, 1, np_
+        return TileOrder(b, ((mp, np_ * kp),), ((np_ // 2, 2 * kp), (2, 1)), ((kp, 2),))
     if right:
-        return mp * np_ * kp, 1, mp * kp, mp
-    return mp * np_ * kp, np_ * kp, kp, 1
+        return TileOrder(b, ((mp // 2, 2 * np_ * kp), (2, 1)), ((np_, 2 * kp),), ((kp, 2),))
+    return TileOrder(b, ((mp, np_ * kp),), ((np_, kp),), ((kp, 1),))
+
+
+def _splits(block: int, digits: Sequence[tuple[int, int]]) -> tuple[Split, ...]:
+    """An axis cut in blocks that lie on the tiles by these digits."""
+    inner = [math.prod(count for count, _ in digits[i + 1 :]) for i in range(len(digits))]
+    return tuple(Split(block * size, stride) for size, (_, stride) in zip(inner, digits, strict=True))
 
 
 def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 1, base: int = 0) -> Layouts:
-    _, mp, np_, kp = used_grid(shape, grid)
+    _, _, _, kp = used_grid(shape, grid)
     bb, mb, nb, kb = blocks(shape, grid)
     tiles, p = machine.tiles, shape.inputs
-    sb, sm, sn, sk = tile_strides(shape, grid)
-    b_axis = Axis(shape.b, (Split(bb, sb),))
-    m_axis = Axis(shape.m, (Split(mb, sm),))
-    n_axis = Axis(shape.n, (Split(nb, sn),), (COLUMNS,))
-    k_axis = Axis(shape.k, (Split(kb, sk),), (p,))
-    a = Layout((b_axis, m_axis, k_axis), ((0, 0), (2, 0), (1, 0), (2, 1)), _replicas((np_, sn)), base, tiles)
+    where = tile_order(shape, grid, share)
+    b_axis = Axis(shape.b, _splits(bb, where.b))
+    m_axis = Axis(shape.m, _splits(mb, where.m))
+    n_axis = Axis(shape.n, _splits(nb, where.n), (COLUMNS,))
+    k_axis = Axis(shape.k, _splits(kb, where.k), (p,))
+    a = Layout((b_axis, m_axis, k_axis), ((0, 0), (2, 0), (1, 0), (2, 1)), _replicas(*where.n), base, tiles)
     w = Layout(
         (b_axis, n_axis, k_axis),
         ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1)),
-        _replicas((mp, sm)),
+        _replicas(*where.m),
         base,
         tiles,
         WEIGHT_MEMORY,
     )
     # products keep whole words where rows end inside one: the unit writes whole panels, so the lanes exist
     n_stored = round_up(shape.n, word_elements(shape))
-    n_axis = Axis(n_stored, (Split(nb, sn),), (COLUMNS,))
-    p_axis = Axis(kp, (Split(1, sk),))
+    n_axis = Axis(n_stored, n_axis.splits, (COLUMNS,))
+    p_axis = Axis(kp, _splits(1, where.k))
     order4 = ((0, 0), (1, 0), (3, 0), (2, 0), (3, 1))
     partial = Layout(
         (p_axis, b_axis, m_axis, n_axis), order4, (), base, tiles, kernel(shape.kernel).outs[0].memory
@@ -287,21 +359,40 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 
     m_out, n_out = m_axis, n_axis
     if share > 1:
         rows = ceil_div(mb, kp * share)
-        m_out = Axis(shape.m, (Split(mb, sm), Split(share * rows, sk), Split(rows, sn)))
-        n_out = Axis(n_stored, (Split(nb * share, sn * share),), (COLUMNS,))
+        groups, members = _grouped(where.n, share)
+        m_out = Axis(shape.m, (*m_axis.splits, *_splits(share * rows, where.k), *_splits(rows, members)))
+        n_out = Axis(n_stored, _splits(nb * share, groups), (COLUMNS,))
     elif mb >= kp:
-        m_out = Axis(shape.m, (Split(mb, sm), Split(ceil_div(mb, kp), sk)))
+        m_out = Axis(shape.m, (*m_axis.splits, *_splits(ceil_div(mb, kp), where.k)))
     else:
         grain = max(1, 4 // itemsize(shape.partial), 4 // itemsize(shape.result_dtype))
         part = round_up(ceil_div(nb, kp), grain)
         part = round_up(part, COLUMNS) if part > COLUMNS else part
-        n_out = Axis(n_stored, (Split(nb, sn), Split(part, sk)), (COLUMNS,) if part % COLUMNS == 0 else ())
+        n_out = Axis(
+            n_stored, (*n_axis.splits, *_splits(part, where.k)), (COLUMNS,) if part % COLUMNS == 0 else ()
+        )
     order = ((0, 0), (2, 0), (1, 0), (2, 1)) if n_out.panels else ((0, 0), (1, 0), (2, 0))
     result = Layout((b_axis, m_out, n_out), order, (), base, tiles)
     arrived = Layout(
         (Axis(kp), b_axis, m_out, n_out), ((0, 0), *((x + 1, level) for x, level in order)), (), base, tiles
     )
     return Layouts(a, w, partial, arrived, result)
+
+
+def _grouped(
+    digits: Sequence[tuple[int, int]], share: int
+) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+    """Digits of the groups of `share` neighbouring parts, and of the parts inside of a group."""
+    groups: list[tuple[int, int]] = []
+    members: list[tuple[int, int]] = []
+    for count, stride in reversed(digits):
+        inside = min(count, share)
+        share //= inside
+        if inside > 1:
+            members.insert(0, (inside, stride))
+        if count > inside:
+            groups.insert(0, (count // inside, stride * inside))
+    return tuple(groups), tuple(members)
 
 
 def word_elements(shape: Shape) -> int:
@@ -376,7 +467,7 @@ def operand_targets(
     """Where the two operands are wanted, as (layout, view of the operand's logical shape)."""
     check_record(operator, record, machine)
     shape = swapped(canonical(operator), record.swap)
-    where = layouts(shape, record.grid, machine, base=record.base)
+    where = layouts(shape, record.grid, machine, record.share, record.base)
     left = (
         where.w if record.swap else where.a,
         batch_view(shape.batch, shape.n if record.swap else shape.m, shape.k),

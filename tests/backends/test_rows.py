@@ -185,7 +185,7 @@ def test_moving_a_buffer_by_its_named_words_is_encoding_at_the_new_address():
         there = r.encode(made, moved, machine)
         patched = here.words.copy()
         for pointers, bit in ((False, r.SEND_FIELD), (True, r.POINTER_FIELD)):
-            table = here.positions(buffer, pointers)
+            table = here.positions(buffer, "pointers" if pointers else "restarts")
             tile, column = np.nonzero(table != 0xFFFFFFFF)
             patched[tile, table[tile, column]] += np.uint32(0x40 << bit)
         assert (patched == there.words).all()

@@ -243,11 +243,6 @@ def test_refuses_unknown_selectors():
     assert (error.rule, error.tile, error.cycle) == ("unknown selector", 0, 2)
 
 
-def test_refuses_the_paired_mode():
-    error = refusal(rows([delay(START), send(10, PLACE[0], control=7)]))
-    assert (error.rule, error.tile, error.cycle) == ("paired mode", 0, START)
-
-
 def test_refuses_a_continuation_of_nothing():
     error = refusal(rows([delay(START), sendoff(10)]))
     assert (error.rule, error.tile, error.cycle) == ("send without a stream", 0, START)
@@ -431,7 +426,7 @@ def test_pieces_of_every_length_are_moved():
     tile = np.arange(len(words)) % 2 + 1
     zero = np.zeros(len(words), np.int64)
     delivery = Delivery(
-        zero, source + BASE, tile, target + BASE, words, zero, zero,
+        zero, source + BASE, tile, target + BASE, words, zero + 1, zero, zero,
         np.zeros(4, np.int64), np.zeros(4, np.int64), False, BASE, MACHINE.sram_bytes,
     )  # fmt: skip
     memory = random.integers(0, 256, (4, MACHINE.sram_bytes), np.uint8)
@@ -452,7 +447,7 @@ def test_a_large_phase_moves_in_a_moment():
     none = np.zeros(machine.tiles, np.int64)
     delivery = Delivery(
         (tile * 7 + 1) % machine.tiles, at + machine.sram_base, tile, at + machine.sram_base + 0x40000,
-        zero + 64, zero, zero, none, none, False, machine.sram_base, machine.sram_bytes,
+        zero + 64, zero + 1, zero, zero, none, none, False, machine.sram_base, machine.sram_bytes,
     )  # fmt: skip
     memory = np.zeros((machine.tiles, machine.sram_bytes), np.uint8)
     move(delivery, memory)
