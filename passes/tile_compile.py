@@ -16,6 +16,7 @@ from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
 from tilewright.passes.tile_merge_phases import TileMergePhasesPass
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
 from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
+from tilewright.steps import current_steps
 
 
 def stages(machine: str | None = None, plan: str | None = None) -> tuple[ModulePass, ...]:
@@ -41,5 +42,6 @@ class TileCompilePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for stage in stages(self.machine, self.plan):
-            stage.apply(ctx, op)
-            op.verify()
+            with current_steps().step(stage.name):
+                stage.apply(ctx, op)
+                op.verify()

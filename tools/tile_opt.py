@@ -25,13 +25,13 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from tilewright import settings
 from tilewright.backends import sidecar
 from tilewright.diagnostics import TileError
+from tilewright.steps import StepLog, use_steps
 from tilewright.tools.driver.errors import DriverError, InvalidIR
 from tilewright.tools.driver.main import current_sources, run_tool
 from tilewright.tools.driver.output import print_with_tables, replace_file
 from tilewright.tools.driver.parsing import decode, parse_source
 from tilewright.tools.driver.pipeline import SOURCE_NAME, PassTable, build_pipeline, describe_type
 from tilewright.tools.driver.sources import Source
-from tilewright.tools.driver.steps import StepLog
 from tilewright.tools.driver.verify import reason, verify_module
 from tilewright.version import __version__
 
@@ -109,6 +109,7 @@ class TileOptMain(xDSLOptMain):
         passes = build_pipeline(source, self.available_passes) if source.text.strip() else ()
         self._timings: list[tuple[str, float]] = []
         self._steps = StepLog(arguments.steps)
+        use_steps(self._steps)
         self.pipeline = PassPipeline(passes, self._between_passes)
 
     def _between_passes(

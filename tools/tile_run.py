@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilewright.diagnostics import TileError
+from tilewright.steps import StepLog
 from tilewright.tools.driver.main import load_module, make_context, run_tool
-from tilewright.tools.driver.steps import StepLog
 
 if TYPE_CHECKING:
     import numpy as np

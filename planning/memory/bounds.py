@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from tilewright.planning.memory.problem import Buffer, Problem
 
@@ -44,16 +45,44 @@ def payloads(problem: Problem, memory: str) -> list[Payload]:
     buffers = [b for b in problem.buffers if memory == "any" or _within(problem, b, memory)]
     buffers = [b for b in buffers if b.extent]
     available = sum(end - start for start, end in problem.ranges if _in(problem, start, memory))
-    found: list[Payload] = []
+    if not buffers:
+        return []
     starts = sorted({b.first for b in buffers})
-    for number in range(len(problem.classes)):
-        mine = [b for b in buffers if not b.classes or number in b.classes]
-        if not mine:
-            continue
-        live = [_live(problem, mine, event) for event in starts]
-        at = int(np.argmax(live))
-        found.append(Payload(starts[at], number, memory, live[at], available))
-    return found
+    live = _live_bytes(problem, buffers, starts)  # (events, classes)
+    at = np.argmax(live, axis=0)
+    held = _held(problem, buffers).any(axis=0)
+    return [
+        Payload(starts[at[number]], number, memory, int(live[at[number], number]), available)
+        for number in np.flatnonzero(held).tolist()
+    ]
+
+
+def _held(problem: Problem, buffers: Sequence[Buffer]) -> npt.NDArray[np.bool_]:
+    """Which class holds which buffer, (buffers, classes)."""
+    held = np.zeros((len(buffers), len(problem.classes)), np.bool_)
+    for i, b in enumerate(buffers):
+        held[i, list(b.classes) if b.classes else slice(None)] = True
+    return held
+
+
+def _live_bytes(problem: Problem, buffers: Sequence[Buffer], events: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Bytes that the buffers need at least at each event on each class, (events, classes)."""
+    names = {b.name for b in buffers}
+    shared = any(b.alias for b in buffers) or any(names.issuperset(pair) for pair in problem.together)
+    held = _held(problem, buffers)
+    if shared:
+        found = np.zeros((len(events), held.shape[1]), np.int64)
+        for number in range(held.shape[1]):
+            mine = [b for b, h in zip(buffers, held[:, number].tolist(), strict=True) if h]
+            found[:, number] = [_live(problem, mine, event) for event in events]
+        return found
+    first, last, size = (
+        np.array(column, np.int64)
+        for column in zip(*((b.first, b.last, b.extent + b.guard) for b in buffers), strict=True)
+    )
+    at = np.array(events, np.int64)[:, None]
+    live = ((first <= at) & (last >= at)).astype(np.float64)  # exact: sums stay far below 2^53
+    return (live @ (held * size[:, None]).astype(np.float64)).astype(np.int64)
 
 
 def live_buffers(problem: Problem, event: int, number: int, memory: str = "any") -> list[Buffer]:

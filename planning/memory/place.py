@@ -88,19 +88,22 @@ def allocate(problem: Problem, nodes: int = NODES, polish: float = POLISH) -> So
 
 def used_bytes(problem: Problem, addresses: Sequence[int | None]) -> int:
     """Bytes that some buffer holds at some time, on the class of tiles where they are most."""
-    most = 0
-    for number in range(len(problem.classes)):
-        spans = sorted(
-            (a, a + b.extent + b.guard)
+    spans = sorted(
+        (
+            (a, a + b.extent + b.guard, b)
             for b, a in zip(problem.buffers, addresses, strict=True)
-            if a is not None and b.extent and (not b.classes or number in b.classes)
-        )
-        total, reach = 0, 0
-        for start, end in spans:
-            total += max(0, end - max(start, reach))
-            reach = max(reach, end)
-        most = max(most, total)
-    return most
+            if a is not None
+        ),
+        key=lambda s: s[0],
+    )
+    if not spans:
+        return 0
+    start = np.array([s[0] for s in spans], np.int64)[:, None]
+    end = np.zeros((len(spans), len(problem.classes)), np.int64)  # (buffers, classes); 0 where it is not
+    for i, (_, high, b) in enumerate(spans):
+        end[i, list(b.classes) if b.classes else slice(None)] = high
+    reach = np.concatenate([np.zeros_like(end[:1]), np.maximum.accumulate(end, axis=0)[:-1]])
+    return int(np.maximum(0, end - np.maximum(start, reach)).sum(axis=0).max(initial=0))
 
 
 def _missing(solution: Solution, problem: Problem) -> int:

@@ -14,6 +14,7 @@ import resource
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TextIO
 
@@ -63,3 +64,16 @@ class StepLog:
         if self._out is not None:
             self._out.write(json.dumps(data) + "\n")
             self._out.flush()
+
+
+_current: ContextVar[StepLog] = ContextVar("tilewright_steps", default=StepLog(None))  # noqa: B039 (writes nothing)
+
+
+def current_steps() -> StepLog:
+    """The log of the running tool; one that writes nothing outside of `use_steps`."""
+    return _current.get()
+
+
+def use_steps(log: StepLog) -> None:
+    """Make `log` the one that passes write to, for the rest of this context."""
+    _current.set(log)
