@@ -46,7 +46,7 @@ from tilewright.passes.tensor_ir import (
 )
 from tilewright.planning.homes import home_layout
 from tilewright.planning.layout import View
-from tilewright.planning.operators import PLANNERS, VIEWS, Planner
+from tilewright.planning.operators import PLANNERS, VIEWS, Planner, matmul
 from tilewright.planning.operators.base import Operator, Target, flat_layout
 from tilewright.planning.operators.rowwise import block_layout
 from tilewright.planning.plan_file import PlanFile
@@ -143,7 +143,7 @@ class _LayoutPlanner:
         if kind == "matmul":
             extra = {
                 "prefer_swap": _feeds_attention_values(op),
-                "tile_range": sibling_tiles(op, self.machine.tiles),
+                "tile_range": sibling_tiles(op, self.machine),
             }
         operator = operator_of(op, **extra)
         record = record_of(op, planner.record)
@@ -316,36 +316,31 @@ def _carriable(value: Value, machine: Machine) -> Target:
     return flat_layout(value.shape, value.dtype, machine)
 
 
-def sibling_tiles(op: Operation, tiles: int) -> tuple[int, int]:
+def sibling_tiles(op: Operation, machine: Machine) -> tuple[int, int]:
     """
-    First tile and number of tiles of a product: all, or its share among the products of the same left
-    operand in its block.
+    First tile and number of tiles of a product: (0, 0) for all, or its range among the products of the same
+    left operand in its block.
 
     Products that read one operand do not depend on each other; on tiles of their own they run side by side,
-    each on larger blocks, which exchange and reduce less. Tiles are shared by multiplications, for products
-    that are large enough to fill their share.
+    each on larger blocks, which exchange and reduce less. Only for products that are large enough to fill
+    their share.
     """
-    siblings = [
-        user
-        for user in dict.fromkeys(use.operation for use in op.operands[0].uses)
-        if user.name == op.name
-        and user.operands[0] is op.operands[0]
-        and user.parent_block() is op.parent_block()
-    ]
+    users = [use.operation for use in op.operands[0].uses]
     block = op.parent_block()
     assert block is not None
     siblings = [
-        other for other in block.ops if other in siblings
-    ]  # program order, whatever the order of uses
-    work = [_multiplications(other) for other in siblings]
-    if len(siblings) < 2 or min(work) < SIDE_BY_SIDE * tiles or tiles < 4 * len(siblings):
+        other
+        for other in block.ops
+        if other in users and other.name == op.name and other.operands[0] is op.operands[0]
+    ]
+    if len(siblings) < 2 or min(_multiplications(o) for o in siblings) < SIDE_BY_SIDE * machine.tiles:
         return 0, 0
-    total = sum(work)
-    # pairs of tiles share a bus: cut at even tiles
-    cuts = [sum(work[:i]) * tiles // total // 2 * 2 for i in range(len(siblings) + 1)]
-    cuts[-1] = tiles
-    i = siblings.index(op)
-    return cuts[i], cuts[i + 1] - cuts[i]
+    shapes = []
+    for other in siblings:
+        swap = _feeds_attention_values(other)
+        shapes.append(matmul.swapped(matmul.canonical(operator_of(other)), swap))
+    ranges = matmul.side_by_side(shapes, machine)
+    return (0, 0) if ranges is None else ranges[siblings.index(op)]
 
 
 SIDE_BY_SIDE = 1 << 18

@@ -26,7 +26,7 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import Argument, read_entry
 from tilewright.dialects.reference import constant_array
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
-from tilewright.passes.tensor_ir import VALUE_NAME, dtype_of, operator_of, record_of, value_name, value_of
+from tilewright.passes.tensor_ir import VALUE_NAME, dtype_of, operator_of, record_of, value_name
 from tilewright.planning.dtypes import is_integer, name_of, numpy_dtype
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators import attention as attention_plan
@@ -35,8 +35,7 @@ from tilewright.planning.operators import matmul as matmul_plan
 from tilewright.planning.operators.base import Operator, Record
 from tilewright.planning.operators.empty import is_empty
 from tilewright.planning.operators.pointwise import FUNCTIONS
-from tilewright.planning.operators.rowwise import RowRecord, split_axes
-from tilewright.planning.stages import Value as PlacedValue
+from tilewright.planning.operators.rowwise import RowRecord, column_width
 from tilewright.sim import numerics
 from tilewright.sim.executor import Executor, RunResult, Tapped
 
@@ -231,7 +230,7 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
     if kind == "attention":
         return _attention(operator, _record(op, attention_plan.AttentionRecord), *operands)
     if kind == "layer_norm":
-        return _layer_norm(operator, _record(op, RowRecord), value_of(op.operands[0]), *operands)
+        return _layer_norm(operator, _record(op, RowRecord), *operands)
     if kind == "gather":
         return _gather(operator, _record(op, gather_plan.GatherRecord), *operands)
     if kind == "bias_gelu":
@@ -361,16 +360,9 @@ def _reduce(operator: Operator, x: Array) -> Array:
     return numerics.reduce_rows(kind, rows, operator.result_dtype)
 
 
-def _layer_norm(
-    operator: Operator, record: RowRecord, placed: PlacedValue | None, x: Array, gamma: Array, beta: Array
-) -> Array:
-    if record.split:  # the parts of a row are where its operand lies
-        axes = split_axes(operator, placed)
-        if placed is None or axes is None:
-            raise OracleError(
-                "layer_norm is planned on split rows, but its operand is not divided by columns"
-            )
-        block = placed.layout.axes[axes[1]].splits[0].block
+def _layer_norm(operator: Operator, record: RowRecord, x: Array, gamma: Array, beta: Array) -> Array:
+    if record.split:
+        block = column_width(x.shape[-1])
         parts = [numerics.norm_statistics(x[..., at : at + block]) for at in range(0, x.shape[-1], block)]
         means, variances = (np.stack(statistic) for statistic in zip(*parts, strict=True))
         mean, variance = numerics.norm_merge(means, variances, x.shape[-1])

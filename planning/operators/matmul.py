@@ -174,7 +174,10 @@ def used_grid(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int, int]:
 
 @dataclass(frozen=True, eq=False)
 class Grids:
-    """Candidate grids of one matmul: parts int64 (grids, 4) of (b, m, n, k), tiles used and closed-form cycles (grids,)."""
+    """
+    Candidate grids of one matmul: parts int64 (grids, 4) of (b, m, n, k), tiles used and closed-form cycles
+    (grids,).
+    """
 
     parts: np.ndarray
     tiles: np.ndarray
@@ -242,8 +245,8 @@ def choose_grid(shape: Shape, machine: Machine, tiles: int = 0) -> tuple[int, in
 
 def side_by_side(shapes: Sequence[Shape], machine: Machine) -> list[tuple[int, int]] | None:
     """
-    Tiles (first, number) for matmuls that run at the same time, so that the slowest is as fast as can be; None
-    if they do not fit beside each other. Ranges begin at even tiles: pairs of tiles share a bus.
+    Tiles (first, number) for matmuls that run at the same time, so that the slowest is as fast as can be;
+    None if they do not fit beside each other. Ranges begin at even tiles: pairs of tiles share a bus.
     """
     candidates = [grids(shape, machine) for shape in shapes]
     limits = np.unique(np.concatenate([c.cycles for c in candidates]))

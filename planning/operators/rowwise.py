@@ -34,7 +34,7 @@ class RowRecord(Record):
     """
     The number of parts that the rows are divided into; 0: as many as there are tiles.
 
-    `split` (layer_norm only): rows stay divided as the operand has them; the parts exchange their statistics.
+    `split` (layer_norm only): rows lie in column blocks on several tiles, which exchange their statistics.
     """
 
     parts: int = 0
@@ -42,7 +42,38 @@ class RowRecord(Record):
 
 
 def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> RowRecord:
-    return RowRecord(0, operator.name == "layer_norm" and split_axes(operator, operands[0]) is not None)
+    return RowRecord(0, operator.name == "layer_norm" and split_width(operator.result_shape, machine) > 0)
+
+
+def split_width(shape: Sequence[int], machine: Machine) -> int:
+    """
+    Columns of each part of a row whose statistics are exchanged; 0 where rows are better kept whole.
+
+    It depends on the shape alone, not on where the operand lies: how a row is cut shows in the last bit of its
+    statistics.
+    """
+    blocks = block_layout(shape, machine)
+    if blocks is None:
+        return 0
+    columns = blocks[0].axes[1]
+    return columns.splits[0].block if columns.splits[0].block < columns.extent else 0
+
+
+def split_place(
+    operator: Operator, value: Value | None, machine: Machine
+) -> tuple[Target, tuple[int, int]] | None:
+    """
+    Where a layer_norm on split rows works, with its storage axes (rows, columns): in place if the operand is cut as it should be,
+    else in the blocks of `block_layout`."""
+    width = split_width(operator.result_shape, machine)
+    if operator.name != "layer_norm" or not width:
+        return None
+    axes = split_axes(operator, value)
+    if value is not None and axes is not None and value.layout.axes[axes[1]].splits[0].block == width:
+        return (value.layout, value.view), axes
+    blocks = block_layout(operator.result_shape, machine)
+    assert blocks is not None
+    return blocks, (0, 1)
 
 
 def block_layout(shape: Sequence[int], machine: Machine) -> Target | None:
@@ -57,7 +88,7 @@ def block_layout(shape: Sequence[int], machine: Machine) -> Target | None:
     if len(shape) != 2 or shape[1] % PANEL or not shape[0]:
         return None
     rows, columns = shape
-    width = next(w for w in (96, 64, 32) if columns % w == 0)
+    width = column_width(columns)
     parts = columns // width
     if parts > machine.tiles:
         return None
@@ -68,6 +99,11 @@ def block_layout(shape: Sequence[int], machine: Machine) -> Target | None:
         tiles=machine.tiles,
     )
     return layout, View.identity(tuple(shape))
+
+
+def column_width(columns: int) -> int:
+    """Columns of a block of a row of whole panels."""
+    return next(w for w in (96, 64, 32) if columns % w == 0)
 
 
 PANEL = 32  # FP8 inputs of a matrix pass; an FP16 pass takes half
@@ -138,17 +174,16 @@ def operand_targets(
 ) -> tuple[Target | None, ...]:
     shape = operator.operand_types[0][0]
     if record.split:
-        value = operands[0]
-        if operator.name != "layer_norm" or split_axes(operator, value) is None:
+        place = split_place(operator, operands[0], machine)
+        if place is None:
             raise operator.error(
-                "split rows need an operand that is divided by columns in equal blocks",
-                hint="use split = false",
+                "only a layer_norm of rows of several whole panels can be split", hint="use split = false"
             )
-        assert value is not None
-        vectors = [
-            broadcast_target(value.layout, value.view, t[0], shape) for t in operator.operand_types[1:]
-        ]
-        return ((value.layout, value.view), *vectors)
+        (layout, view), _ = place
+        return (
+            (layout, view),
+            *(broadcast_target(layout, view, t[0], shape) for t in operator.operand_types[1:]),
+        )
     kept, reduced = _axes(operator)
     rows = math.prod(shape[a] for a in kept)
     block = _block(operator, record, rows, machine)
@@ -214,11 +249,9 @@ def _expand_split(builder: Builder, operator: Operator, names: list[str]) -> Sta
     layer_norm of rows that lie on several tiles: statistics of the parts, exchanged and merged, then applied
     in place.
     """
-    value = builder.operands[0]
-    axes = split_axes(operator, value)
-    assert axes is not None
-    r, c = axes
-    layout = value.layout
+    place = split_place(operator, builder.operands[0], builder.machine)
+    assert place is not None
+    (layout, view), (r, c) = place
     columns, rows = layout.axes[c], layout.axes[r]
     stride = columns.splits[0].tile_stride
     parts = ceil_div(columns.extent, columns.splits[0].block)
@@ -263,7 +296,7 @@ def _expand_split(builder: Builder, operator: Operator, names: list[str]) -> Sta
         "normalise",
         epsilon=float(operator.attributes.get("epsilon", 1e-6)),
     )
-    return builder.finish((result, value.view))
+    return builder.finish((result, view))
 
 
 def _column(builder: Builder, vector: str) -> int:

@@ -149,7 +149,7 @@ def random_record(op: Operation, machine: Machine, rng: random.Random) -> Record
         return None
     if planner.record is RowRecord:
         if operator.name == "layer_norm" and rng.random() < 0.5:
-            return None  # the default splits rows where its operand does
+            return None  # the default splits rows of several panels
         return RowRecord(rng.randint(0, machine.tiles))
     if planner.record is PointwiseRecord:
         return PointwiseRecord(rng.randint(-1, len(op.operands) - 1))

@@ -9,9 +9,7 @@ import random_programs as programs
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.frontends.workloads import vit
 from tilewright.frontends.workloads.encoder import Mode, Shape
-from tilewright.passes.tensor_ir import PLAN, record_attr
 from tilewright.passes.tile_unroll_repeat import unroll_repeats
-from tilewright.planning.operators.rowwise import RowRecord
 from tilewright.sim.executor import Executor
 from tilewright.sim.oracle import differing
 
@@ -23,11 +21,6 @@ def compiled(text: str, machine: str, *, unroll: bool) -> harness.Compiled:
     if unroll:
         unroll_repeats(module)
         module.verify()
-    for op in (
-        module.walk()
-    ):  # by default, statistics are split as the operand lies, and a carried value lies its own way
-        if op.name == "tile_tensor.layer_norm":
-            op.attributes[PLAN] = record_attr(RowRecord(0, False))
     return harness.compile_module(module, ctx, machine)
 
 
