@@ -151,7 +151,8 @@ def require(tensors: Tensors, names: Iterable[str], what: str, path: Path | None
         if len(missing) > 8:
             notes.append(f"and {len(missing) - 8} more")
         count = f"{what} '{missing[0]}'" if len(missing) == 1 else f"{len(missing)} {what}s"
-        raise ProgramFolderError(f"no tensor for {count}{where}", notes=notes)
+        hint = None if tensors else f"give --{what}s FILE, or a program folder that has {what}s.safetensors"
+        raise ProgramFolderError(f"no tensor for {count}{where}", notes=notes, hint=hint)
     return [tensors[name] for name in names]
 
 

@@ -18,7 +18,15 @@ import numpy as np
 from xdsl.builder import Builder as IRBuilder
 from xdsl.builder import InsertPoint
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FunctionType, ModuleOp, TensorType, f32, i32
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FunctionType,
+    ModuleOp,
+    TensorType,
+    UnregisteredOp,
+    f32,
+    i32,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -161,8 +169,9 @@ class _Lowering:
         elif op.name in ("func.return", "tile_repeat.yield"):
             pass
         else:
+            name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
             raise LoweringError(
-                f"{op.name} has no lowering to tiles",
+                f"{name} has no lowering to tiles",
                 location=op.location,
                 hint="convert it to tile_tensor operations first",
             )
