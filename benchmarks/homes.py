@@ -143,9 +143,7 @@ def main() -> int:
     ready = source.clone()
     started = time.perf_counter()
     TilePlanLayoutsPass(homes="ready").apply(ctx, ready)
-    print(
-        f"layouts planned in {time.perf_counter() - started:.1f} s; ideal {IDEAL:,.0f} bytes of matrices a tile\n"
-    )
+    print(f"layouts planned in {time.perf_counter() - started:.1f} s; ideal {IDEAL:,.0f} bytes a tile\n")
     print("| case | matrices | of ideal | over mean | all | largest shards | copies | s |")
     print("|---|---|---|---|---|---|---|---|")
     failed = False

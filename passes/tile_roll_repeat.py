@@ -114,7 +114,7 @@ class _Roller:
             ops[where.start + i * where.period : where.start + (i + 1) * where.period]
             for i in range(where.count)
         ]
-        made = {
+        made: dict[SSAValue, tuple[int, int, int]] = {
             result: (i, position, number)
             for i, segment in enumerate(segments)
             for position, op in enumerate(segment)
@@ -218,7 +218,7 @@ class _Roller:
         # The second segment reads its predecessor by position, which tells a carried operand from an
         # invariant one.
         second = rest[where.period : 2 * where.period]
-        predecessor = {first[p].results[n]: state[p, n] for p, n in flow.carried}
+        predecessor: dict[SSAValue, SSAValue] = {first[p].results[n]: state[p, n] for p, n in flow.carried}
         carried_operands = {
             (position, number): predecessor[operand]
             for position, op in enumerate(second)

@@ -154,7 +154,6 @@ def resident_summary(bindings: Sequence[Resident], tiles: int) -> str:
     data = _balance(groups, tiles)
     members = sum(g.members for g in groups)
     copies = sum(g.layout.replica_tiles.size > 1 for g in groups)
-    return (
-        f"homes: {members} parameters in {len(groups)} groups ({copies} with copies), {data['max']:,} bytes on the "
-        f"fullest tile, {data['mean']:,.0f} on average (ratio {data['max_over_mean']:.3f})"
-    )
+    fullest = f"{data['max']:,} bytes on the fullest tile, {data['mean']:,.0f} on average"
+    groups_text = f"{members} parameters in {len(groups)} groups ({copies} with copies)"
+    return f"homes: {groups_text}, {fullest} (ratio {data['max_over_mean']:.3f})"
