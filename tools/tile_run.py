@@ -108,8 +108,8 @@ def compile_module(
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.dialects.tile_asm import module_to_program
-    from tilewright.passes.tensor_ir import MACHINE
-    from tilewright.passes.tile_compile import stages
+    from tilewright.passes.tensor_ir import MACHINE, machine_of
+    from tilewright.passes.tile_compile import choose_homes, stages
 
     written = module.attributes.get(MACHINE)
     if machine is not None and isinstance(written, StringAttr) and written.data != machine:
@@ -119,7 +119,8 @@ def compile_module(
         return module_to_program(module)
     if machine is not None:
         module.attributes[MACHINE] = StringAttr(machine)
-    passes = list(stages(None, None if plan is None else os.fspath(plan)))
+    homes = "planned" if "tile" in dialects else choose_homes(module, machine_of(module, None))
+    passes = list(stages(None, None if plan is None else os.fspath(plan), homes))
     if "tile" in dialects:  # plans and buffers are decided
         passes = passes[1 + [stage.name for stage in passes].index("tile-lower-to-buffers") :]
     for stage in passes:
