@@ -58,8 +58,8 @@ RESIDENT_SHARE = 8
 
 def choose_homes(module: ModuleOp, machine: Machine) -> Literal["planned", "selected"]:
     """
-    Homes as planned, one operator at a time, or selected for balance: where parameters fill much of the memory,
-    an uneven spread decides whether the program fits, else it is not worth the time.
+    Homes as planned, one operator at a time, or selected for balance: where parameters fill much of the
+    memory, an uneven spread decides whether the program fits, else it is not worth the time.
     """
     total = 0
     for argument in read_entry(module).parameters:

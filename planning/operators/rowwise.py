@@ -49,8 +49,8 @@ def split_width(shape: Sequence[int], machine: Machine) -> int:
     """
     Columns of each part of a row whose statistics are exchanged; 0 where rows are better kept whole.
 
-    It depends on the shape alone, not on where the operand lies: how a row is cut shows in the last bit of its
-    statistics.
+    It depends on the shape alone, not on where the operand lies: how a row is cut shows in the last bit of
+    its statistics.
     """
     blocks = block_layout(shape, machine)
     if blocks is None:
@@ -63,8 +63,8 @@ def split_place(
     operator: Operator, value: Value | None, machine: Machine
 ) -> tuple[Target, tuple[int, int]] | None:
     """
-    Where a layer_norm on split rows works, with its storage axes (rows, columns): in place if the operand is cut as it should be,
-    else in the blocks of `block_layout`."""
+    Where a layer_norm on split rows works, with its storage axes (rows, columns): in place if the operand is
+    cut as it should be, else in the blocks of `block_layout`."""
     width = split_width(operator.result_shape, machine)
     if operator.name != "layer_norm" or not width:
         return None
