@@ -298,7 +298,7 @@ class BiasGeluOp(BinaryOperation):
     def infer_shape(self) -> Shape:
         full, bias = shape_of(self.lhs), shape_of(self.rhs)
         if not full or bias != full[-1:]:
-            raise ShapeError(f"bias has shape {shapes.show(bias)}, expected {shapes.show(full[-1:])}")
+            raise shapes.ShapeError(f"bias has shape {shapes.show(bias)}, expected {shapes.show(full[-1:])}")
         return full
 
 

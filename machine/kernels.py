@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +65,7 @@ class OperandRule:
 
     name: str
     axes: tuple[str, ...]
-    memory: str = "any"
+    memory: Literal["any", "standard", "interleaved"] = "any"
     alignment: int = 8
     tail: int = 0
     order: str = "any"

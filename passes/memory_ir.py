@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.dialects.builtin import DictionaryAttr, FileLineColLoc, IntegerAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects.tile import (
@@ -71,7 +71,7 @@ def member_stride(alloc: AllocOp) -> int:
 def _uses(alloc: AllocOp) -> tuple[int, str, int]:
     """Alignment, memory class and tail that the uses of a buffer demand."""
     alignment, memory, tail = 8, buffer_type(alloc.result).layout.memory, 0
-    values = [alloc.result]
+    values: list[SSAValue] = [alloc.result]
     while values:
         value = values.pop()
         for use in value.uses:

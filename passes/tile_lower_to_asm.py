@@ -117,7 +117,8 @@ class _Assembler:
         words = encode_supervisor(program).words
         if 4 * len(words) > where["supervisor bytes"]:
             raise LoweringError(
-                f"the supervisor program has {4 * len(words)} bytes; {where['supervisor bytes']} were reserved"
+                f"the supervisor program has {4 * len(words)} bytes; "
+                f"{where['supervisor bytes']} were reserved"
             )
         self.placed.append(asm.Placed("supervisor program", where["supervisor"], 4 * len(words), "code"))
         for table in self.tables:

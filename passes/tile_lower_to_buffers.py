@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.builder import Builder as IRBuilder
-from xdsl.builder import InsertPoint
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -30,6 +29,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects import tile

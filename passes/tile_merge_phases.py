@@ -10,6 +10,7 @@ then share their phases and their time. A repeat is levelled by itself and is a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -132,7 +133,7 @@ def _merge_run(block: Block, run: list[Operation], before: Operation | None) -> 
             block.insert_op_before(op, before)
 
 
-def merged(exchanges: list[ExchangeOp | Operation]) -> list[Operation]:
+def merged(exchanges: Sequence[Operation]) -> list[Operation]:
     """One exchange with the moves of all."""
     if len(exchanges) < 2:
         return list(exchanges)

@@ -384,7 +384,7 @@ def _softmax(operator: Operator, x: Array) -> Array:
 
 def _pad(operator: Operator, x: Array) -> Array:
     value = numerics.round_to(
-        np.float64(np.float32(operator.attributes.get("value", 0.0))), operator.result_dtype
+        np.asarray(np.float32(operator.attributes.get("value", 0.0)), np.float64), operator.result_dtype
     )
     result = np.full(operator.result_shape, value.astype(x.dtype), x.dtype)
     inside = tuple(

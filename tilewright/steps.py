@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import resource
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -54,13 +54,13 @@ class StepLog:
         )
 
     @contextmanager
-    def step(self, name: str) -> Iterator[None]:
+    def step(self, name: str) -> Generator[None]:
         """Both lines around a block; the second is missing if the block raises."""
         self.start(name)
         yield
         self.end(name)
 
-    def _line(self, data: dict[str, object]) -> None:
+    def _line(self, data: Mapping[str, object]) -> None:
         if self._out is not None:
             self._out.write(json.dumps(data) + "\n")
             self._out.flush()

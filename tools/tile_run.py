@@ -210,6 +210,7 @@ def run(arguments: Sequence[str]) -> int:
         else:
             layers.run = index
             result = executor.run(inputs, layers.tap if layers.values else None, layers.values)
+        assert result is not None
         for name, value in result.outputs.items():
             outputs.setdefault(name, []).append(value)
         _progress(f"run {index + 1} of {runs}", last=index + 1 == runs)

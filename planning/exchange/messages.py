@@ -179,7 +179,9 @@ def gather_sends(messages: Messages, tiles: int, max_words: int) -> Sends:
     size = len(keep)
     empty = np.empty(0, np.int64)
     if size == 0:
-        return Sends(*([empty] * 10), np.empty(0, bool))
+        return Sends(
+            empty, empty, empty, empty, empty, empty, empty, empty, empty, empty, np.empty(0, bool)
+        )  # fmt: skip
 
     def changes(*keys: Ints) -> npt.NDArray[np.bool_]:
         out = np.zeros(size - 1, bool)

@@ -312,9 +312,9 @@ class Solution:
     @classmethod
     def from_json(cls, data: object, problem: Problem, where: str = "solution") -> Solution:
         table = _header(data, SOLUTION_FORMAT, where)
+        names = [option.name for a in problem.alternatives for option in a.options]
         try:
             given = table["addresses"]
-            names = [option.name for a in problem.alternatives for option in a.options]
             choices = tuple(
                 [o.name for o in a.options].index(table["choices"][a.name]) for a in problem.alternatives
             )

@@ -502,7 +502,11 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
             names[i] = cast
     targets = operand_targets(operator, record, operands, machine)
     left, right = builder.convert(
-        [(name, value.view, target) for name, value, target in zip(names, operands, targets, strict=True)],
+        [
+            (name, value.view, target)
+            for name, value, target in zip(names, operands, targets, strict=True)
+            if target is not None
+        ],
         ["left", "right"],
         f"{operator.name} operands",
         zero_pad=True,
