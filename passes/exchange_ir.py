@@ -69,3 +69,8 @@ def phase_schedule(op: ExchangeOp, machine: Machine) -> Schedule:
     else:
         _schedules.move_to_end(key)
     return found
+
+
+def forget_schedules() -> None:
+    """Drop the schedules that are kept; they come to a gigabyte for a large program."""
+    _schedules.clear()

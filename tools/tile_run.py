@@ -176,6 +176,8 @@ def run(arguments: Sequence[str]) -> int:
     compile_rss = clock.peak_rss()
     if options.artifacts is not None:
         _write_artifacts(options.artifacts, module, program)
+    del module
+    _forget_compilation()
 
     names = [name for b in program.bindings if b.kind == "parameter" for name in b.tensors]
     require(folder.parameters, names, "parameter", options.parameters)
@@ -194,6 +196,9 @@ def run(arguments: Sequence[str]) -> int:
     simulate_start = time.perf_counter()
     executor = Executor(image, machine, options.poison)
     executor.load(folder.parameters)
+    if planned is None:
+        # Every page of the mapped file has been read: as long as it is mapped it counts as memory in use.
+        folder = replace(folder, parameters={})
     result: RunResult | None = None
     outputs: dict[str, list[np.ndarray]] = {}
     layers = run_report.LayerErrors.of(folder, program)
@@ -256,6 +261,18 @@ def _calibrate(module: ModuleOp, folder: ProgramFolder, path: Path) -> ProgramFo
             hint="it casts f16 products of an activation and a parameter",
         )
     return replace(folder, tolerance={}, precision="f8, calibrated")
+
+
+def _forget_compilation() -> None:
+    """Give back what compiling remembered (schedules above all): the simulation needs the room."""
+    import gc
+
+    from tilewright.passes.exchange_ir import forget_schedules
+    from tilewright.planning.stages import cached_transfers
+
+    forget_schedules()
+    cached_transfers.cache_clear()
+    gc.collect()
 
 
 def _console(wide: bool = False) -> Any:
