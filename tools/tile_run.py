@@ -55,7 +55,7 @@ class Clock:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("tile-run", description=__doc__, allow_abbrev=False)
-    parser.add_argument("program", type=Path, help="program folder, or a module in tile_tensor or tile_asm")
+    parser.add_argument("program", type=Path, help="program folder, or a module of any level")
     parser.add_argument("--machine", help="name of a machine or path of a machine file")
     parser.add_argument("--plan", type=Path, help="plan file that forces plan records")
     parser.add_argument(

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tilewright.dialects.tile_asm import module_to_program
 from tilewright.frontends.program_folder import read_tensors, write_tensors
 from tilewright.frontends.workloads import vit
 from tilewright.frontends.workloads.encoder import Mode, Shape
 from tilewright.machine import load
 from tilewright.tools import result_schema
+from tilewright.tools.driver.main import load_module
 from tilewright.tools.tile_opt import main as tile_opt
 from tilewright.tools.tile_run import main as tile_run
 
@@ -140,6 +142,14 @@ def test_placement_is_the_final_one(folder: Path, tmp_path: Path) -> None:
         assert machine.sram_base <= entry["address"]
         assert entry["address"] + entry["bytes"] <= machine.sram_base + machine.sram_bytes
         assert entry["category"] in result_schema.MEMORY_CATEGORIES
+    # what the machine program reads and writes lies where the report says
+    program = module_to_program(load_module(tmp_path / "artifacts" / "program.asm.mlir"))
+    ranges = [(e["address"], e["address"] + e["bytes"]) for e in placement["placed"]]
+    for binding in program.bindings:
+        last = binding.address + max(binding.count - 1, 0) * binding.stride
+        assert any(first <= binding.address and last < end for first, end in ranges), binding.name
+    for table in program.tables:
+        assert (table.address, table.address + table.nbytes) in ranges, table.name
 
 
 def test_compare_each(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
