@@ -44,6 +44,8 @@ SUPPORT = "tile.support"
 """Attribute of a function: addresses of code and tables, and the bytes reserved for them."""
 
 EXECUTABLE = "executable"
+SUPPORT_KEYS = {"argument tables": "arguments", "patch tables": "patches"}
+"""Names in the support attribute of requests that are called otherwise."""
 
 
 @dataclass(frozen=True)
@@ -308,7 +310,9 @@ def buffer_lives(function: FuncOp, events: Events) -> dict[AllocOp, Life]:
         if kind in ("parameter", "constant"):
             repeat = repeats.get(alloc)
             through = (
-                f", read by every iteration of '{repeat.repeat_name.data}'" if repeat is not None else ""
+                f", read by every iteration of repeat '{repeat.repeat_name.data}'"
+                if repeat is not None
+                else ""
             )
             lives[alloc] = Life(0, events.count, f"resident {kind}{through}")
             continue
@@ -434,10 +438,10 @@ def support_requests(
     words = 1 + sum(_instruction_words(op) for op in function.walk())
     items.append(code("supervisor", 4 * words, "supervisor program", at=pinned.get("supervisor", -1)))
     for name, count in (
-        ("arguments", sum(_argument_words(op) for op in function.walk())),
-        ("patches", sum(_patch_words(op, machine) for op in function.walk()) if scheduled else 0),
+        ("argument tables", sum(_argument_words(op) for op in function.walk())),
+        ("patch tables", sum(_patch_words(op, machine) for op in function.walk()) if scheduled else 0),
     ):
-        category = "code" if name == "arguments" else "patch tables"
+        category = "code" if name == "argument tables" else "patch tables"
         items.append(
             Buffer(
                 name,
@@ -447,7 +451,7 @@ def support_requests(
                 kind="data",
                 prefer="standard",
                 category=category,
-                at=pinned.get(name, -1),
+                at=pinned.get(SUPPORT_KEYS[name], -1),
                 reason="tables",
             )
         )

@@ -22,7 +22,14 @@ from xdsl.passes import ModulePass
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import buffer_type
 from tilewright.passes.memory_diagnosis import explain_in_ir
-from tilewright.passes.memory_ir import SUPPORT, Requests, check_row_cap, member_stride, memory_requests
+from tilewright.passes.memory_ir import (
+    SUPPORT,
+    SUPPORT_KEYS,
+    Requests,
+    check_row_cap,
+    member_stride,
+    memory_requests,
+)
 from tilewright.passes.tensor_ir import machine_of
 from tilewright.planning.memory.check import check
 from tilewright.planning.memory.place import Unplaced, allocate
@@ -97,6 +104,7 @@ def write_addresses(function: FuncOp, requests: Requests, solution: Solution) ->
         elif (phase := requests.phases.get(buffer.name)) is not None:
             phase.properties["row_address"] = IntegerAttr(address, i64)
         else:
-            support[buffer.name] = address
-            support[f"{buffer.name} bytes"] = buffer.nbytes
+            key = SUPPORT_KEYS.get(buffer.name, buffer.name)
+            support[key] = address
+            support[f"{key} bytes"] = buffer.nbytes
     function.attributes[SUPPORT] = DictionaryAttr({k: IntegerAttr(v, i64) for k, v in support.items()})

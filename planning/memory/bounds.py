@@ -40,6 +40,11 @@ def lower_bound(problem: Problem) -> int:
     return max((p.live for p in payloads(problem, "any")), default=0)
 
 
+def memories(problem: Problem) -> tuple[str, ...]:
+    """The kinds of memory that a payload is held against."""
+    return ("any", *(r.name for r in problem.regions), "executable") if problem.regions else ("any",)
+
+
 def payloads(problem: Problem, memory: str) -> list[Payload]:
     """For each class the event at which most bytes of a memory class are live (the earliest of equals)."""
     buffers = [b for b in problem.buffers if memory == "any" or _within(problem, b, memory)]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tilewright.diagnostics import TileError
-from tilewright.planning.memory.bounds import Payload, live_buffers, lower_bound, payloads
+from tilewright.planning.memory.bounds import Payload, live_buffers, lower_bound, memories, payloads
 from tilewright.planning.memory.place import Unplaced, allocate
 from tilewright.planning.memory.problem import Buffer, Problem, Region, Solution, combinations
 
@@ -172,14 +172,14 @@ def refusals(problem: Problem) -> list[tuple[Buffer, str]]:
 def spare(problem: Problem) -> int:
     """Bytes that are free at the fullest event of the fullest tile; negative where they are short."""
     return min(
-        (p.available - p.live for memory in _memories(problem) for p in payloads(problem, memory)),
+        (p.available - p.live for memory in memories(problem) for p in payloads(problem, memory)),
         default=problem.capacity,
     )
 
 
 def proofs(problem: Problem) -> list[Payload]:
     """Every memory and class of tiles in which more is live at an event than there is, the shortest first."""
-    found = [p for memory in _memories(problem) for p in payloads(problem, memory) if p.short > 0]
+    found = [p for memory in memories(problem) for p in payloads(problem, memory) if p.short > 0]
     return sorted(found, key=lambda p: (p.memory != "any", -p.short, p.number))
 
 
@@ -236,10 +236,6 @@ def explain(problem: Problem, failed: Unplaced, suggestions: Sequence[tuple[str,
         b.extent for b, a in zip(failed.problem.buffers, failed.solution.addresses, strict=True) if a is None
     )
     return replace(result, hole=_largest_hole(failed, missing), unplaced=unplaced)
-
-
-def _memories(problem: Problem) -> tuple[str, ...]:
-    return ("any", *(r.name for r in problem.regions), "executable") if problem.regions else ("any",)
 
 
 def _largest_range(problem: Problem, b: Buffer) -> int:
@@ -314,11 +310,6 @@ def _binding(problem: Problem) -> tuple[str, str]:
     regions = tuple(Region(r.name, r.start, r.end, 1, r.executable) for r in problem.regions)
     lifted = (
         (
-            "pin",
-            "pinned addresses leave no room",
-            replace(problem, buffers=tuple(replace(b, at=-1) for b in problem.buffers)),
-        ),
-        (
             "element",
             "buffers that need separate memory elements leave no room",
             replace(
@@ -339,6 +330,11 @@ def _binding(problem: Problem) -> tuple[str, str]:
             replace(
                 problem, buffers=tuple(replace(b, memory="any") for b in problem.buffers if b.kind != "code")
             ),
+        ),
+        (
+            "pin",
+            "pinned addresses leave no room",
+            replace(problem, buffers=tuple(replace(b, at=-1) for b in problem.buffers)),
         ),
     )
     for kind, text, easier in lifted:

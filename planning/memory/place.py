@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.planning.memory.bounds import lower_bound
+from tilewright.planning.memory.bounds import lower_bound, memories, payloads
 from tilewright.planning.memory.problem import Buffer, Problem, Solution, combinations
 
 Ints = npt.NDArray[np.int64]
@@ -37,6 +37,8 @@ GOOD = 1.01
 """Used bytes over the lower bound at which nothing more is tried."""
 POLISH = 0.1
 """Share of the nodes that may go into a better packing once everything has a place."""
+REPLACE = 50
+"""Steps after which the worse half of the placements is replaced by the best one."""
 TAKEN = (2, 3, 4, 6, 8, 12, 16)
 """How many units a step of the search takes out and puts back."""
 CELLS = 4096
@@ -399,7 +401,11 @@ ORDERS = ("area", "size", "life", "start", "crowd")
 """
 The first orders, largest first (start: earliest first); what suits few ranges comes before the rest in each.
 """
-PACKINGS = (*ORDERS, *(f"snug {name}" for name in ORDERS))
+PACKINGS = (*ORDERS, *(f"snug {name}" for name in ORDERS), *(f"far {name}" for name in ORDERS))
+"""
+Each order with the preferred region first; where most bytes are used at other times; with the other region
+first.
+"""
 
 
 def _first_orders(model: _Model) -> Ints:
@@ -430,9 +436,11 @@ def _solve(problem: Problem, nodes: int, polish: float) -> tuple[Solution, bool]
 
     if not n:
         return solution(np.zeros(0, np.int64), 0, "none"), True
-    orders = np.concatenate([_first_orders(model)] * 2)
-    snug = np.arange(len(orders)) >= len(ORDERS)
-    hints = np.repeat(model.prefer[None, :], len(orders), axis=0)
+    orders = np.concatenate([_first_orders(model)] * 3)
+    style = np.arange(len(orders)) // len(ORDERS)
+    snug = style == 1
+    last = max((region.start for region in problem.regions), default=0)
+    hints = np.where((style == 2)[:, None], np.where(model.prefer == last, 0, last), model.prefer)
     at = _pack(model, orders, hints, snug, np.full(orders.shape, -1, np.int64))
     scores = _scores(model, at)
     spent = orders.size
@@ -462,17 +470,23 @@ def _solve(problem: Problem, nodes: int, polish: float) -> tuple[Solution, bool]
             label = f"{names[champion]}, {step}"
         return keep
 
-    while best[0] and spent < nodes:
+    hopeless = any(p.short > 0 for memory in memories(problem) for p in payloads(problem, memory))
+    while best[0] and spent < nodes and not hopeless:
         trial = np.stack([_move(model, orders[c], at[c], rng) for c in range(CHAINS)])
         keep = keep_better(_pack(model, trial, hints, snug, nothing), "orders searched")
         orders[keep] = trial[keep]
         spent += trial.size
     search = _Search(model, rng)
-    polished = 0
+    polished, rounds = 0, 0
     while not best[0] and best[1] > GOOD * bound and polished < min(polish * nodes, nodes - spent):
         trial, cost = search.rearrange(at)
         keep_better(trial, "rearranged")
         polished += cost
+        rounds += 1
+        if rounds % REPLACE == 0:
+            # The worse half goes on from the best.
+            order = sorted(range(CHAINS), key=lambda c: (*scores[c].tolist(), c))
+            at[order[CHAINS // 2 :]], scores[order[CHAINS // 2 :]] = at[order[0]], scores[order[0]]
     return solution(best_at, spent + polished, label), not best[0]
 
 
