@@ -58,11 +58,13 @@ class PlanFile:
         return PlanFile(operators, data.get("machine"), name)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the plan as `read` takes it."""
-        data = {"format": FORMAT, "version": VERSION, "machine": self.machine, "operators": self.operators}
-        lines = json.dumps(data, indent=1).splitlines()
+        """Write the plan as `read` takes it, an operator a line."""
+        head = {"format": FORMAT, "version": VERSION, "machine": self.machine}
+        lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
+        records = [f"  {json.dumps(name)}: {json.dumps(record)}" for name, record in self.operators.items()]
+        operators = ' "operators": {' + ("\n" + ",\n".join(records) + "\n " if records else "") + "}"
         try:
-            Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+            Path(path).write_text("\n".join(["{", *lines, operators, "}"]) + "\n", encoding="utf-8")
         except OSError as error:
             raise PlanError(f"cannot write the plan: {error.strerror}", location=os.fspath(path)) from None
 
