@@ -31,6 +31,8 @@ Ints = npt.NDArray[np.int64]
 
 NODES = 400_000
 """Units placed before giving up."""
+ROUNDS = 50
+"""Steps of the search for each unit, at most: few units have few orders."""
 CHAINS = 16
 """Orders that are improved side by side."""
 GOOD = 1.01
@@ -136,6 +138,7 @@ class _Model:
     narrow: npt.NDArray[np.bool_]
     fixed_low: Ints  # (units, barriers): addresses between which a unit may not start, ascending
     fixed_high: Ints
+    pins: Ints  # (units,): pinned address, or -1
     prefer: Ints  # (units,): address of the preferred region, where the search for a place begins
 
     def __len__(self) -> int:
@@ -263,6 +266,7 @@ def _model(problem: Problem) -> _Model:
         np.array([any(_narrow(problem, buffers[i]) for i in group) for group in members], np.bool_),
         fixed_low,
         fixed_high,
+        np.array([_pin(buffers, group) for group in members], np.int64),
         prefer,
     )
 
@@ -281,6 +285,13 @@ def _alignment(buffers: Sequence[Buffer], group: Sequence[int]) -> tuple[int, in
         if b.alignment % modulus == 0 and b.alignment > modulus:
             modulus, rest = b.alignment, -(b.offset if b.alias else 0) % b.alignment
     return modulus, rest
+
+
+def _pin(buffers: Sequence[Buffer], group: Sequence[int]) -> int:
+    pins = [
+        buffers[i].at - (buffers[i].offset if buffers[i].alias else 0) for i in group if buffers[i].at >= 0
+    ]
+    return pins[0] if pins else -1
 
 
 def _barriers(problem: Problem, group: Sequence[Buffer]) -> list[tuple[int, int]]:
@@ -441,7 +452,7 @@ def _solve(problem: Problem, nodes: int, polish: float) -> tuple[Solution, bool]
     snug = style == 1
     last = max((region.start for region in problem.regions), default=0)
     hints = np.where((style == 2)[:, None], np.where(model.prefer == last, 0, last), model.prefer)
-    at = _pack(model, orders, hints, snug, np.full(orders.shape, -1, np.int64))
+    at = _pack(model, orders, hints, snug, np.repeat(model.pins[None, :], len(orders), axis=0))
     scores = _scores(model, at)
     spent = orders.size
     first = _best(scores)
@@ -455,7 +466,8 @@ def _solve(problem: Problem, nodes: int, polish: float) -> tuple[Solution, bool]
     names = [PACKINGS[i] for i in source]
     orders, at, scores, snug, hints = orders[source], at[source], scores[source], snug[source], hints[source]
     rng = random.Random(n)
-    nothing = np.full(at.shape, -1, np.int64)
+    pinned = np.repeat(model.pins[None, :], CHAINS, axis=0)
+    nodes = min(nodes, CHAINS * n * n * ROUNDS)
     best, best_at, label = tuple(scores[0].tolist()), at[0].copy(), names[0]
 
     def keep_better(trial_at: Ints, step: str) -> npt.NDArray[np.bool_]:
@@ -473,7 +485,7 @@ def _solve(problem: Problem, nodes: int, polish: float) -> tuple[Solution, bool]
     hopeless = any(p.short > 0 for memory in memories(problem) for p in payloads(problem, memory))
     while best[0] and spent < nodes and not hopeless:
         trial = np.stack([_move(model, orders[c], at[c], rng) for c in range(CHAINS)])
-        keep = keep_better(_pack(model, trial, hints, snug, nothing), "orders searched")
+        keep = keep_better(_pack(model, trial, hints, snug, pinned), "orders searched")
         orders[keep] = trial[keep]
         spent += trial.size
     search = _Search(model, rng)
