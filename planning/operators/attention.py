@@ -19,7 +19,7 @@ import numpy as np
 from tilewright.machine import Machine
 from tilewright.machine.kernels import kernel
 from tilewright.planning.dtypes import itemsize
-from tilewright.planning.layout import Axis, Layout, Split, View
+from tilewright.planning.layout import Axis, Layout, View
 from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, round_up
 from tilewright.planning.operators.matmul import (
     COLUMNS,
@@ -28,6 +28,8 @@ from tilewright.planning.operators.matmul import (
     WEIGHT_MEMORY,
     batch_view,
     choose_kernel,
+    replicas,
+    splits,
     swap_last,
 )
 from tilewright.planning.stages import Stages, Value
@@ -115,8 +117,13 @@ def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
     psize = itemsize(partial)
     dp = round_up(shape.depth, PASS_INPUTS[shape.score_kernel])
     vp = round_up(shape.value_depth, COLUMNS)
-    for np_ in range(1, min(per, ceil_div(shape.keys, COLUMNS)) + 1):
-        qp = min(per // np_, shape.queries)
+    grids = [
+        (qp, np_)
+        for np_ in range(1, min(per, ceil_div(shape.keys, COLUMNS)) + 1)
+        for most in [min(per // np_, shape.queries)]
+        for qp in ((most,) if most % 2 == 0 or most == 1 else (most, most - 1))
+    ]
+    for qp, np_ in grids:
         _, qb, nb = blocks(shape, (bp, qp, np_))
         if ceil_div(shape.keys, nb) < np_:
             continue
@@ -128,7 +135,11 @@ def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
         total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
         if shape.mask is not None:
             total += cycles("pointwise.add", bb, qb, nb)
-        total += cycles("softmax.exp", bb, qb, nb) + bb * (qb * dp + nb * dp + nb * vp) * size // 4
+        # two tiles that share a bus get queries, or keys and values, at twice the rate (`tile_digits`)
+        queries, keys = qb * dp, nb * (dp + vp)
+        paired = max(queries if np_ % 2 == 0 else 0, keys if ceil_div(shape.queries, qb) % 2 == 0 else 0)
+        received = queries + keys - paired // 2
+        total += cycles("softmax.exp", bb, qb, nb) + bb * received * size // 4
         if np_ > 1:
             total += bb * qb * np_ + bb * qb * vp * psize // 4 + 3 * machine.phase_overhead
             total += cycles("reduce_partials", np_, bb * ceil_div(qb, np_) * vp, dtypes=(partial, "f32"))
@@ -162,25 +173,43 @@ class Layouts:
     result_row: Layout
 
 
+Digits = tuple[tuple[int, int], ...]
+
+
+def tile_digits(shape: Shape, grid: tuple[int, ...]) -> tuple[Digits, Digits, Digits]:
+    """
+    Where the parts of the batch, the queries and the keys lie, as (count, tile stride) digits, outer to
+    inner.
+
+    Tiles 2t and 2t + 1 share a bus and get what both want at twice the rate: keys and values if they are two
+    parts of the queries, queries if they are two parts of the keys.
+    """
+    bp, qp, np_ = used_grid(shape, grid)
+    _, qb, nb = blocks(shape, grid)
+    queries, keys = qb * shape.depth, nb * (shape.depth + shape.value_depth)
+    batch = ((bp, qp * np_),)
+    if qp % 2 == 0 and (keys > queries or np_ % 2):
+        return batch, ((qp // 2, 2 * np_), (2, 1)), ((np_, 2),)
+    return batch, ((qp, np_),), ((np_, 1),)
+
+
 def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
-    _, qp, np_ = used_grid(shape, grid)
+    _, _, np_ = used_grid(shape, grid)
     bb, qb, nb = blocks(shape, grid)
-    sb, sm = qp * np_, np_
+    batch, by_query, by_key = tile_digits(shape, grid)
     tiles = machine.tiles
     d_pass, n_pass = PASS_INPUTS[shape.score_kernel], PASS_INPUTS[shape.output_kernel]
-    b_axis, m_axis = Axis(shape.b, (Split(bb, sb),)), Axis(shape.queries, (Split(qb, sm),))
-    n_split = (Split(nb, 1),)
+    b_axis, m_axis = Axis(shape.b, splits(bb, batch)), Axis(shape.queries, splits(qb, by_query))
+    n_split = splits(nb, by_key)
     interleaved = WEIGHT_MEMORY
     out_memory = kernel(shape.score_kernel).outs[0].memory
     wide = ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1))
     panel = ((0, 0), (2, 0), (1, 0), (2, 1))
-    q = Layout(
-        (b_axis, m_axis, Axis(shape.depth, (), (d_pass,))), panel, ((np_, 1),) if np_ > 1 else (), 0, tiles
-    )
+    q = Layout((b_axis, m_axis, Axis(shape.depth, (), (d_pass,))), panel, replicas(*by_key), 0, tiles)
     k = Layout(
         (b_axis, Axis(shape.keys, n_split, (COLUMNS,)), Axis(shape.depth, (), (d_pass,))),
         wide,
-        ((qp, sm),) if qp > 1 else (),
+        replicas(*by_query),
         0,
         tiles,
         interleaved,
@@ -191,21 +220,23 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
     v = Layout(
         (b_axis, Axis(shape.value_depth, (), (COLUMNS,)), Axis(v_keys, n_split, (n_pass,))),
         wide,
-        ((qp, sm),) if qp > 1 else (),
+        replicas(*by_query),
         0,
         tiles,
         interleaved,
     )
     scores = Layout((b_axis, m_axis, Axis(shape.keys, n_split, (COLUMNS,))), panel, (), 0, tiles, out_memory)
-    p_axis, p_local = Axis(np_, (Split(1, 1),)), Axis(np_)
+    p_axis, p_local = Axis(np_, splits(1, by_key)), Axis(np_)
     maxima = Layout((p_axis, b_axis, m_axis), ((0, 0), (1, 0), (2, 0)), (), 0, tiles)
-    spread = ((np_, 1),) if np_ > 1 else ()
+    spread = replicas(*by_key)
     all_maxima = Layout((p_local, b_axis, m_axis), ((0, 0), (1, 0), (2, 0)), spread, 0, tiles)
     row = Layout((b_axis, m_axis), ((0, 0), (1, 0)), spread, 0, tiles)
     e_axis = Axis(shape.value_depth, (), (COLUMNS,))
     parts = ((0, 0), (1, 0), (3, 0), (2, 0), (3, 1))
     partial = Layout((p_axis, b_axis, m_axis, e_axis), parts, (), 0, tiles, out_memory)
-    owner = Axis(shape.queries, (Split(qb, sm), Split(ceil_div(qb, np_), 1))) if np_ > 1 else m_axis
+    owner = m_axis
+    if np_ > 1:
+        owner = Axis(shape.queries, (*m_axis.splits, *splits(ceil_div(qb, np_), by_key)))
     arrived = Layout((p_local, b_axis, owner, e_axis), parts, (), 0, tiles)
     arrived_sums = Layout((p_local, b_axis, owner), ((0, 0), (1, 0), (2, 0)), (), 0, tiles)
     result = Layout((b_axis, owner, e_axis), panel, (), 0, tiles)
@@ -267,10 +298,8 @@ def mask_place(
             {"b": 0, "m": 1, "n": 2},
             (*shape.batch, shape.queries, shape.keys),
         )
-    _, qp, np_ = used_grid(shape, grid)
-    layout = Layout(
-        (b_axis, n_axis), ((0, 0), (1, 0)), ((qp, np_),) if qp > 1 else (), where.base, where.tiles
-    )
+    _, by_query, _ = tile_digits(shape, grid)
+    layout = Layout((b_axis, n_axis), ((0, 0), (1, 0)), replicas(*by_query), where.base, where.tiles)
     return layout, batch_view(shape.batch, shape.keys), {"b": 0, "m": -1, "n": 1}, (*shape.batch, shape.keys)
 
 

@@ -324,7 +324,7 @@ def tile_order(shape: Shape, grid: tuple[int, ...], share: int = 1) -> TileOrder
     return TileOrder(b, ((mp, np_ * kp),), ((np_, kp),), ((kp, 1),))
 
 
-def _splits(block: int, digits: Sequence[tuple[int, int]]) -> tuple[Split, ...]:
+def splits(block: int, digits: Sequence[tuple[int, int]]) -> tuple[Split, ...]:
     """An axis cut in blocks that lie on the tiles by these digits."""
     inner = [math.prod(count for count, _ in digits[i + 1 :]) for i in range(len(digits))]
     return tuple(Split(block * size, stride) for size, (_, stride) in zip(inner, digits, strict=True))
@@ -335,15 +335,15 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 
     bb, mb, nb, kb = blocks(shape, grid)
     tiles, p = machine.tiles, shape.inputs
     where = tile_order(shape, grid, share)
-    b_axis = Axis(shape.b, _splits(bb, where.b))
-    m_axis = Axis(shape.m, _splits(mb, where.m))
-    n_axis = Axis(shape.n, _splits(nb, where.n), (COLUMNS,))
-    k_axis = Axis(shape.k, _splits(kb, where.k), (p,))
-    a = Layout((b_axis, m_axis, k_axis), ((0, 0), (2, 0), (1, 0), (2, 1)), _replicas(*where.n), base, tiles)
+    b_axis = Axis(shape.b, splits(bb, where.b))
+    m_axis = Axis(shape.m, splits(mb, where.m))
+    n_axis = Axis(shape.n, splits(nb, where.n), (COLUMNS,))
+    k_axis = Axis(shape.k, splits(kb, where.k), (p,))
+    a = Layout((b_axis, m_axis, k_axis), ((0, 0), (2, 0), (1, 0), (2, 1)), replicas(*where.n), base, tiles)
     w = Layout(
         (b_axis, n_axis, k_axis),
         ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1)),
-        _replicas(*where.m),
+        replicas(*where.m),
         base,
         tiles,
         WEIGHT_MEMORY,
@@ -351,7 +351,7 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 
     # products keep whole words where rows end inside one: the unit writes whole panels, so the lanes exist
     n_stored = round_up(shape.n, word_elements(shape))
     n_axis = Axis(n_stored, n_axis.splits, (COLUMNS,))
-    p_axis = Axis(kp, _splits(1, where.k))
+    p_axis = Axis(kp, splits(1, where.k))
     order4 = ((0, 0), (1, 0), (3, 0), (2, 0), (3, 1))
     partial = Layout(
         (p_axis, b_axis, m_axis, n_axis), order4, (), base, tiles, kernel(shape.kernel).outs[0].memory
@@ -363,16 +363,16 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 
     if share > 1:
         rows = ceil_div(mb, kp * share)
         groups, members = _grouped(where.n, share)
-        m_out = Axis(shape.m, (*m_axis.splits, *_splits(share * rows, where.k), *_splits(rows, members)))
-        n_out = Axis(n_stored, _splits(nb * share, groups), (COLUMNS,))
+        m_out = Axis(shape.m, (*m_axis.splits, *splits(share * rows, where.k), *splits(rows, members)))
+        n_out = Axis(n_stored, splits(nb * share, groups), (COLUMNS,))
     elif mb >= kp:
-        m_out = Axis(shape.m, (*m_axis.splits, *_splits(ceil_div(mb, kp), where.k)))
+        m_out = Axis(shape.m, (*m_axis.splits, *splits(ceil_div(mb, kp), where.k)))
     else:
         grain = max(1, 4 // itemsize(shape.partial), 4 // itemsize(shape.result_dtype))
         part = round_up(ceil_div(nb, kp), grain)
         part = round_up(part, COLUMNS) if part > COLUMNS else part
         n_out = Axis(
-            n_stored, (*n_axis.splits, *_splits(part, where.k)), (COLUMNS,) if part % COLUMNS == 0 else ()
+            n_stored, (*n_axis.splits, *splits(part, where.k)), (COLUMNS,) if part % COLUMNS == 0 else ()
         )
     order = ((0, 0), (2, 0), (1, 0), (2, 1)) if n_out.panels else ((0, 0), (1, 0), (2, 0))
     result = Layout((b_axis, m_out, n_out), order, (), base, tiles)
@@ -403,7 +403,7 @@ def word_elements(shape: Shape) -> int:
     return max(1, 4 // min(itemsize(shape.partial), itemsize(shape.result_dtype)))
 
 
-def _replicas(*pairs: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+def replicas(*pairs: tuple[int, int]) -> tuple[tuple[int, int], ...]:
     return tuple((count, stride) for count, stride in pairs if count > 1)
 
 
