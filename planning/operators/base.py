@@ -211,11 +211,12 @@ class Builder:
                 results.append(src)
                 continue
             dst = self.add_buffer(name, layout, have.dtype)
-            if not dst_view.is_bijection(tuple(axis.extent for axis in layout.axes)):
+            source = self._complete_words((src, view, dst_view), dst)
+            if not source[2].is_bijection(tuple(axis.extent for axis in layout.axes)):
                 phase.before.append((lambda d: lambda: self.fill(d, f"{reason}: zero padding"))(dst))
             elif zero_pad:
                 phase.before.append((lambda d: lambda: self.fill_padding(d, f"{reason}: zero padding"))(dst))
-            self._move_into(phase, [(src, view, dst_view)], dst, reason)
+            self._move_into(phase, [source], dst, reason)
             results.append(dst)
         self._finish(phase, reason)
         return results
@@ -252,14 +253,9 @@ class Builder:
         destination; or carry each element in a word of its own (widen, exchange, narrow), which always works.
         """
         target = self.get(dst)
+        if len(sources) == 1:
+            sources = [self._complete_words(sources[0], dst)]
         choice = choose_move([(self.get(s).layout, v, d) for s, v, d in sources], target.layout, target.dtype)
-        if len(sources) == 1 and choice.kind not in ("words", "local"):
-            longer = [self._whole_words(sources[0], dst)]
-            better = choose_move(
-                [(self.get(s).layout, v, d) for s, v, d in longer], target.layout, target.dtype
-            )
-            if better.kind == "words":
-                sources, choice = longer, better
         if choice.kind == "local":
             src = sources[0][0]
             phase.after.append(
@@ -303,6 +299,18 @@ class Builder:
             )
             phase.moves.append(Move(tmp, view, wide, dst_view))
         phase.after.append(lambda: self._partial_copy(wide, dst, sources, reason, kernel="narrow"))
+
+    def _complete_words(self, source: tuple[str, View, View], dst: str) -> tuple[str, View, View]:
+        """The move with its last word completed, if that lets it go as it is; else the move as given."""
+        target = self.get(dst)
+
+        def kind(move: tuple[str, View, View]) -> str:
+            return choose_move([(self.get(move[0]).layout, *move[1:])], target.layout, target.dtype).kind
+
+        if kind(source) in ("words", "local"):
+            return source
+        longer = self._whole_words(source, dst)
+        return longer if longer != source and kind(longer) == "words" else source
 
     def _whole_words(self, source: tuple[str, View, View], dst: str) -> tuple[str, View, View]:
         """
