@@ -265,6 +265,7 @@ def _calibrate(module: ModuleOp, folder: ProgramFolder, path: Path) -> ProgramFo
 
 def _forget_compilation() -> None:
     """Give back what compiling remembered (schedules above all): the simulation needs the room."""
+    import ctypes
     import gc
 
     from tilewright.passes.exchange_ir import forget_schedules
@@ -273,6 +274,11 @@ def _forget_compilation() -> None:
     forget_schedules()
     cached_transfers.cache_clear()
     gc.collect()
+    if sys.platform == "linux":
+        # glibc keeps what is freed: a gigabyte here, which would stand beside the machine's memory.
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 def _console(wide: bool = False) -> Any:
