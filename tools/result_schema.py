@@ -124,8 +124,14 @@ class Memory:
             (values for name, values in arrays.items() if name not in ("free", "unusable")),
             np.zeros(1, np.int64),
         )
+        fullest = int(np.argmax(used))
         return {
             "max_tile_bytes": int(np.max(used, initial=0)),
+            "max_tile": fullest,
+            "max_tile_categories": {
+                name: int(arrays[name][fullest]) if name in arrays and arrays[name].size else 0
+                for name in MEMORY_CATEGORIES
+            },
             "per_tile_total": int(total[0]) if total.size else 0,
             "categories": {
                 name: {"max": int(arrays[name].max(initial=0)), "mean": float(arrays[name].mean())}

@@ -423,9 +423,11 @@ def _print_table(record: Result, machine: Machine, runs: int, tolerance: Mapping
         rest = "" if repeat["per_iteration"] is None else f", then {repeat['per_iteration']:,.0f}"
         table.add_row(f"repeat {repeat['name']} x {repeat['count']}", f"first {repeat['first']:,}{rest}")
     memory = data["memory"]
-    table.add_row("memory of a tile", f"{memory['max_tile_bytes']:,} of {memory['per_tile_total']:,} bytes")
-    for name in ("parameters", "activations", "staging", "partials", "rows", "code"):
-        table.add_row(f"  {name}", f"{memory['categories'][name]['max']:,}")
+    of_total = f"{memory['max_tile_bytes']:,} of {memory['per_tile_total']:,} bytes"
+    table.add_row(f"memory of the fullest tile ({memory['max_tile']})", of_total)
+    for name, nbytes in memory["max_tile_categories"].items():
+        if nbytes:
+            table.add_row(f"  {name}", f"{nbytes:,}")
     table.add_row(
         "compile", f"{data['compile']['seconds']:.1f} s, {data['compile']['peak_rss_bytes'] / 2**30:.2f} GiB"
     )

@@ -42,6 +42,8 @@ def test_a_built_record_validates_and_comes_back(tmp_path: Path) -> None:
     assert record == built.to_json()
     assert record["cycles"]["total"] == 1000
     assert record["memory"]["max_tile_bytes"] == 20
+    assert record["memory"]["max_tile"] == 1
+    assert sum(record["memory"]["max_tile_categories"].values()) == 100
     assert record["memory"]["per_tile_total"] == 100
     assert record["memory"]["categories"]["parameters"] == {"max": 20, "mean": 7.5}
     assert list(record["memory"]["categories"]) == list(r.MEMORY_CATEGORIES)
