@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,8 @@ size is 0 (unbounded: the extent decides); a broadcast axis is ((0, 0),).
 
 BindingKind = Literal["parameter", "input", "output", "constant", "value"]
 TableCategory = Literal["rows", "patch tables", "arguments"]
+BINDING_KINDS: tuple[str, ...] = get_args(BindingKind)
+TABLE_CATEGORIES: tuple[str, ...] = get_args(TableCategory)
 
 
 class ProgramError(TileError):
@@ -57,6 +59,13 @@ class Operand:
     axes: tuple[Axis, ...]
     steps: tuple[int, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """`0x79000 f16 [0:160 16:1, 0:16] steps [1024]`, as dialect and listing write it."""
+        axes = ", ".join(" ".join(f"{size}:{stride}" for size, stride in axis) for axis in self.axes)
+        steps = f" steps {list(self.steps)}" if self.steps else ""
+        return f"{self.address:#x} {self.dtype} [{axes}]{steps}"
+
 
 @dataclass(frozen=True)
 class Call:
@@ -75,6 +84,15 @@ class Call:
     def scalar(self, name: str, default: float | None = None) -> int | float | None:
         """The scalar `name`, or `default`."""
         return next((value for key, value in self.scalars if key == name), default)
+
+
+def scalar_text(value: float) -> str:
+    """A finite scalar so that reading it gives the same type and value: a float always has a point."""
+    text = repr(value)
+    if isinstance(value, int) or "." in text:
+        return text
+    mantissa, _, exponent = text.partition("e")
+    return f"{mantissa}.0e{exponent}"
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ from tilewright.backends.program import (
     Table,
     TableCategory,
     Tap,
+    scalar_text,
 )
 from tilewright.backends.rows import NAMES, decode
 from tilewright.planning.dtypes import name_of, numpy_dtype
@@ -57,19 +58,7 @@ def _quote(text: str) -> str:
 
 
 def _number(value: float) -> str:
-    if isinstance(value, int) or not math.isfinite(value):
-        return str(value)
-    text = repr(value)
-    if "." not in text:
-        mantissa, _, exponent = text.partition("e")
-        text = f"{mantissa}.0e{exponent}"
-    return text
-
-
-def _operand(operand: Operand) -> str:
-    axes = ", ".join(" ".join(f"{size}:{stride}" for size, stride in axis) for axis in operand.axes)
-    steps = f" steps {list(operand.steps)}" if operand.steps else ""
-    return f"{operand.address:#x} {operand.dtype} [{axes}]{steps}"
+    return scalar_text(value) if math.isfinite(value) else str(value)
 
 
 def _origin(provenance: str) -> str:
@@ -85,7 +74,7 @@ def _instructions(body: tuple[Instruction, ...], indent: str) -> Iterator[str]:
                 yield f"{indent}{what}{scalars}{_origin(instruction.provenance)}"
                 for side, operands in (("in ", instruction.ins), ("out", instruction.outs)):
                     for operand in operands:
-                        yield f"{indent}    {side} {_operand(operand)}"
+                        yield f"{indent}    {side} {operand.text}"
             case Exchange():
                 yield (
                     f"{indent}exchange {_quote(instruction.name)} rows {_quote(instruction.rows)}"

@@ -31,12 +31,8 @@ from tilewright.backends.program import (
     Table,
     Tap,
 )
-from tilewright.dialects.tile_asm import (
-    CallOp,
-    TileAsm,
-    module_to_program,
-    program_to_module,
-)
+from tilewright.dialects.asm_instructions import CallOp
+from tilewright.dialects.tile_asm import TileAsm, module_to_program, program_to_module
 
 
 def sample(words: int = 3) -> Program:
