@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The vision tower of SigLIP So400m in FP8 on c600 with examples/siglip/plan.json: 4 and 27 layers, compiled, executed
-byte by byte and checked.
+The vision tower of SigLIP So400m in FP8 on c600 with examples/siglip/plan.json: 4 and 27 layers, compiled,
+executed byte by byte and checked.
 
-Prints cycles, the fullest tile, seconds and memory of the host; fails where a limit is broken. `--layers N ...` runs
-others. Takes about five minutes on two idle cores; the tables are in docs/siglip.md.
+Prints cycles, the fullest tile, seconds and memory of the host; fails where a limit is broken. `--layers N
+...` runs others. Takes about four minutes on two idle cores; the tables are in docs/siglip.md.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ def main() -> int:
             record = found[layers] = measure(layers, Path(folder))
         (repeat,) = record["repeats"]
         compiling, simulating = record["compile"], record["simulate"]
+        others = repeat["per_iteration"] or 0
         print(
-            f"{layers:6} {record['cycles']['total']:10,} {repeat['first']:,} {repeat['per_iteration'] or 0:,.0f}"
+            f"{layers:6} {record['cycles']['total']:10,} {repeat['first']:,} {others:,.0f}"
             f" {record['memory']['max_tile_bytes']:13,} {record['exchange']['row_bytes_max']:6,}"
             f" {compiling['seconds']:10.1f} {compiling['peak_rss_bytes'] / 2**30:4.2f}"
             f" {simulating['seconds']:11.1f} {simulating['peak_rss_bytes'] / 2**30:4.2f}",
