@@ -63,10 +63,11 @@ def tolerances(mode: e.Mode, layers: int) -> dict[str, Tolerance]:
     By output. The outputs are normalised, so their errors do not depend on the width.
 
     At full shape in f8, rounding each operation once leaves `tokens` 0.20 off at worst (of 840,000 values)
-    and `pooled` 0.17 after 27 layers, with row cosines of 0.999.
+    and `pooled` 0.17 after 27 layers, with row cosines of 0.999. The machine, which rounds partial
+    products too, has `tokens` 0.10 off after one layer, 0.16 after four and 0.19 after 27.
     """
     if "f8" in (mode.precision, mode.attention):
-        tokens, pooled = (0.15, 0.2) if layers <= 4 else (0.3, 0.3)
+        tokens, pooled = (0.15, 0.2) if layers <= 1 else (0.2, 0.2) if layers <= 4 else (0.3, 0.3)
         return {
             "tokens": Tolerance(tokens, min_row_cosine=0.99),
             "pooled": Tolerance(pooled, min_row_cosine=0.99),
