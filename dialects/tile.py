@@ -18,16 +18,14 @@ program's.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, f32, i64
-from xdsl.ir import Attribute, Block, BlockArgument, Data, Dialect, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -37,263 +35,45 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostics import TileError
+from tilewright.dialects.buffer_declarations import AllocOp, BindOp
+from tilewright.dialects.buffer_types import (
+    BufferType,
+    Map,
+    buffer_type,
+    map_text,
+    parse_attributes,
+    parse_buffer_type,
+    parse_buffer_types,
+    parse_map,
+    parse_view,
+)
 from tilewright.machine.kernels import kernel
-from tilewright.planning.dtypes import itemsize
-from tilewright.planning.layout import Layout, View
+from tilewright.planning.layout import View
 
-CATEGORIES = ("parameters", "activations", "staging", "partials")
-KINDS = ("parameter", "input", "output", "constant", "value")
-
-
-@irdl_attr_definition
-class BufferType(Data[tuple[str, Layout, int]], TypeAttribute):
-    """
-    Storage on tiles: element type, layout, and the number of members of a sequence (1: a single tensor).
-    """
-
-    name = "tile.buffer"
-
-    @property
-    def dtype(self) -> str:
-        return self.data[0]
-
-    @property
-    def layout(self) -> Layout:
-        return self.data[1]
-
-    @property
-    def count(self) -> int:
-        return self.data[2]
-
-    @property
-    def shard_bytes(self) -> int:
-        """Bytes of the largest shard of one member."""
-        return self.layout.shard_bytes(itemsize(self.dtype))
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[str, Layout, int]:
-        with parser.in_angle_brackets():
-            dtype = parser.parse_identifier()
-            parser.parse_punctuation(",")
-            start = parser.pos
-            text = parser.parse_str_literal()
-            try:
-                layout = Layout.parse(text)
-                itemsize(dtype)
-            except (TileError, KeyError, ValueError) as error:
-                parser.raise_error(str(error), start, parser.pos)
-            count = parser.parse_integer(allow_boolean=False) if parser.parse_optional_punctuation(",") else 1
-        return dtype, layout, count
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(f'{self.dtype}, "{self.layout}"')
-            if self.count != 1:
-                printer.print_string(f", {self.count}")
-
-
-def buffer_type(value: SSAValue) -> BufferType:
-    """The type of a buffer value."""
-    if not isinstance(value.type, BufferType):
-        raise VerifyException(f"expected a tile.buffer, found {value.type}")
-    return value.type
-
-
-@irdl_op_definition
-class AllocOp(IRDLOperation):
-    """A buffer; its address is the same on every tile."""
-
-    name = "tile.alloc"
-    buffer_name = prop_def(StringAttr)
-    category = prop_def(StringAttr)
-    address = opt_prop_def(IntegerAttr)
-    stride = opt_prop_def(IntegerAttr)
-    result = result_def(BufferType)
-
-    def __init__(
-        self,
-        name: str,
-        category: str,
-        buffer: BufferType,
-        address: int | None = None,
-        stride: int | None = None,
-    ) -> None:
-        props: dict[str, Attribute] = {"buffer_name": StringAttr(name), "category": StringAttr(category)}
-        if address is not None:
-            props["address"] = IntegerAttr(address, i64)
-        if stride is not None:
-            props["stride"] = IntegerAttr(stride, i64)
-        super().__init__(result_types=[buffer], properties=props)
-
-    def verify_(self) -> None:
-        if self.category.data not in CATEGORIES:
-            raise VerifyException(f"category {self.category.data!r} is none of {', '.join(CATEGORIES)}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> AllocOp:
-        name = parser.parse_str_literal()
-        category = parser.parse_identifier()
-        address = parser.parse_integer() if parser.parse_optional_keyword("at") else None
-        stride = parser.parse_integer() if parser.parse_optional_keyword("stride") else None
-        attributes = _parse_attributes(parser)
-        parser.parse_punctuation(":")
-        type_ = _parse_buffer_type(parser)
-        op = cls(name, category, type_, address, stride)
-        op.attributes = attributes
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_string_literal(self.buffer_name.data)
-        printer.print_string(f" {self.category.data}")
-        if self.address is not None:
-            printer.print_string(f" at 0x{self.address.value.data:x}")
-        if self.stride is not None:
-            printer.print_string(f" stride {self.stride.value.data}")
-        printer.print_op_attributes(self.attributes, print_keyword=True)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
-
-
-def _parse_buffer_type(parser: Parser) -> BufferType:
-    start = parser.pos
-    type_ = parser.parse_type()
-    if not isinstance(type_, BufferType):
-        parser.raise_error(f"expected a !tile.buffer type, found {type_}", start, parser.pos)
-    return type_
-
-
-def _parse_buffer_types(parser: Parser, count: int) -> list[BufferType]:
-    start = parser.pos
-    types = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: _parse_buffer_type(parser))
-    if len(types) != count:
-        parser.raise_error(f"expected {count} types, found {len(types)}", start, parser.pos)
-    return types
-
-
-def _parse_attributes(parser: Parser) -> dict[str, Attribute]:
-    """`attributes {...}`: what an operation carries beyond its own properties."""
-    found = parser.parse_optional_attr_dict_with_keyword()
-    return {} if found is None else dict(found.data)
-
-
-def _parse_view(parser: Parser) -> StringAttr:
-    start = parser.pos
-    text = parser.parse_str_literal()
-    try:
-        View.parse(text)
-    except TileError as error:
-        parser.raise_error(error.message, start, parser.pos)
-    return StringAttr(text)
-
-
-@irdl_op_definition
-class BindOp(IRDLOperation):
-    """
-    Gives a buffer to the host: a parameter, input, output or constant, or a value that can be looked at
-    (`value`).
-    """
-
-    name = "tile.bind"
-    buffer = operand_def(BufferType)
-    kind = prop_def(StringAttr)
-    view = prop_def(StringAttr)
-    tensors = prop_def(ArrayAttr[StringAttr])
-    scale = prop_def(IntegerAttr)
-    members = opt_prop_def(ArrayAttr[IntegerAttr])
-    """
-    Counts of an input or output that is a sequence (nested: outermost first): leading axes of the host's
-    array.
-    """
-    contents = opt_prop_def(Attribute)
-
-    def __init__(
-        self,
-        kind: str,
-        buffer: SSAValue,
-        view: View | str,
-        tensors: Sequence[str],
-        scale: int = 0,
-        contents: Attribute | None = None,
-        members: Sequence[int] | None = None,
-    ) -> None:
-        props: dict[str, Attribute] = {
-            "kind": StringAttr(kind),
-            "view": StringAttr(str(view)),
-            "tensors": ArrayAttr([StringAttr(t) for t in tensors]),
-            "scale": IntegerAttr(scale, i64),
-        }
-        if contents is not None:
-            props["contents"] = contents
-        if members is not None:
-            props["members"] = ArrayAttr([IntegerAttr(n, i64) for n in members])
-        super().__init__(operands=[buffer], properties=props)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(t.data for t in self.tensors)
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        """The leading axes of the host's array; none for a single tensor."""
-        return () if self.members is None else tuple(n.value.data for n in self.members)
-
-    def verify_(self) -> None:
-        if self.kind.data not in KINDS:
-            raise VerifyException(f"kind {self.kind.data!r} is none of {', '.join(KINDS)}")
-        count = buffer_type(self.buffer).count
-        if self.kind.data == "parameter" and len(self.tensors) != count:
-            raise VerifyException(f"{len(self.tensors)} tensors are named for a buffer of {count}")
-        if self.members is not None and math.prod(self.counts) != count:
-            raise VerifyException(f"members {list(self.counts)} for a buffer of {count}")
-        storage, axes = View.parse(self.view.data).offsets, buffer_type(self.buffer).layout.axes
-        if len(storage) != len(axes):
-            raise VerifyException(f"view is onto {len(storage)} storage axes, the layout has {len(axes)}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> BindOp:
-        kind = parser.parse_identifier()
-        operand = parser.parse_unresolved_operand()
-        parser.parse_characters("view")
-        view = _parse_view(parser)
-        parser.parse_characters("tensors")
-        tensors = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
-        members = None
-        if parser.parse_optional_keyword("members"):
-            members = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
-        scale = parser.parse_integer() if parser.parse_optional_keyword("scale") else 0
-        contents = parser.parse_attribute() if parser.parse_optional_keyword("contents") else None
-        attributes = _parse_attributes(parser)
-        parser.parse_punctuation(":")
-        type_ = _parse_buffer_type(parser)
-        op = cls(kind, parser.resolve_operand(operand, type_), view.data, tensors, scale, contents, members)
-        op.attributes = attributes
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.kind.data} ")
-        printer.print_ssa_value(self.buffer)
-        printer.print_string(" view ")
-        printer.print_string_literal(self.view.data)
-        printer.print_string(" tensors [")
-        printer.print_list(self.names, printer.print_string_literal)
-        printer.print_string("]")
-        if self.members is not None:
-            printer.print_string(f" members {list(self.counts)}")
-        if self.scale.value.data:
-            printer.print_string(f" scale {self.scale.value.data}")
-        if self.contents is not None:
-            printer.print_string(" contents ")
-            printer.print_attribute(self.contents)
-        printer.print_op_attributes(self.attributes, print_keyword=True)
-        printer.print_string(" : ")
-        printer.print_attribute(self.buffer.type)
+__all__ = [
+    "AllocOp",
+    "BindOp",
+    "BufferType",
+    "ComputeOp",
+    "ExchangeOp",
+    "Map",
+    "MemberOp",
+    "Place",
+    "RepeatOp",
+    "Tile",
+    "buffer_type",
+    "map_text",
+    "owner_alloc",
+    "parse_map",
+    "placed_in",
+    "scalar_attr",
+]
 
 
 @irdl_op_definition
@@ -359,17 +139,17 @@ class ExchangeOp(IRDLOperation):
 
         def entry() -> None:
             src = parser.parse_unresolved_operand()
-            src_view = _parse_view(parser)
+            src_view = parse_view(parser)
             parser.parse_punctuation("->")
             dst = parser.parse_unresolved_operand()
-            entries.append((src, src_view, dst, _parse_view(parser)))
+            entries.append((src, src_view, dst, parse_view(parser)))
 
         parser.parse_comma_separated_list(parser.Delimiter.PAREN, entry)
         row_bytes = parser.parse_integer() if parser.parse_optional_keyword("rows") else None
         row_address = parser.parse_integer() if parser.parse_optional_keyword("at") else None
-        attributes = _parse_attributes(parser)
+        attributes = parse_attributes(parser)
         parser.parse_punctuation(":")
-        types = _parse_buffer_types(parser, 2 * len(entries))
+        types = parse_buffer_types(parser, 2 * len(entries))
         moves = []
         for i, (src, src_view, dst, dst_view) in enumerate(entries):
             s = parser.resolve_operand(src, types[2 * i])  # type: ignore[arg-type]
@@ -399,26 +179,6 @@ class ExchangeOp(IRDLOperation):
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" : ")
         printer.print_list(self.buffers.types, printer.print_attribute)
-
-
-Map = dict[str, int]
-"""Kernel axis -> storage axis of one operand; {"flat": 0} for the words of the shard."""
-
-
-def map_text(axes: Map) -> str:
-    return "flat" if "flat" in axes else " ".join(f"{name}={axis}" for name, axis in axes.items())
-
-
-def parse_map(text: str) -> Map:
-    if text == "flat":
-        return {"flat": 0}
-    result: Map = {}
-    for item in text.split():
-        name, equals, axis = item.partition("=")
-        if not equals or not axis.lstrip("-").isdigit():
-            raise VerifyException(f"operand axes read like 'm=1 k=2' or 'flat', not {text!r}")
-        result[name] = int(axis)
-    return result
 
 
 def scalar_attr(value: float) -> Attribute:
@@ -526,9 +286,9 @@ class ComputeOp(IRDLOperation):
                 parser.raise_error("scalars are a dictionary of numbers")
             scalars = [(k, v.value.data) for k, v in attr.data.items()]  # type: ignore[union-attr]
         reason = parser.parse_str_literal() if parser.parse_optional_keyword("for") else ""
-        attributes = _parse_attributes(parser)
+        attributes = parse_attributes(parser)
         parser.parse_punctuation(":")
-        types = _parse_buffer_types(parser, len(entries))
+        types = parse_buffer_types(parser, len(entries))
         try:
             resolved = [
                 (parser.resolve_operand(o, t), parse_map(m))  # type: ignore[arg-type]
@@ -613,7 +373,7 @@ class RepeatOp(IRDLOperation):
             parser.parse_punctuation("=")
             operand = parser.parse_unresolved_operand()
             parser.parse_punctuation(":")
-            type_ = _parse_buffer_type(parser)
+            type_ = parse_buffer_type(parser)
             operands.append(parser.resolve_operand(operand, type_))
             arguments.append(
                 argument.resolve(BufferType((type_.dtype, type_.layout, type_.count // max(count, 1))))
@@ -621,7 +381,7 @@ class RepeatOp(IRDLOperation):
 
         if parser.parse_optional_keyword("sequences"):
             parser.parse_comma_separated_list(parser.Delimiter.PAREN, binding)
-        attributes = _parse_attributes(parser)
+        attributes = parse_attributes(parser)
         body = parser.parse_region(arguments)
         if not body.blocks:
             body.add_block(Block(arg_types=[a.type for a in arguments]))
@@ -689,11 +449,11 @@ class MemberOp(IRDLOperation):
         operand = parser.parse_unresolved_operand()
         with parser.in_square_brackets():
             index = parser.parse_integer()
-        attributes = _parse_attributes(parser)
+        attributes = parse_attributes(parser)
         parser.parse_punctuation(":")
-        type_ = _parse_buffer_type(parser)
+        type_ = parse_buffer_type(parser)
         parser.parse_punctuation("->")
-        result = _parse_buffer_type(parser)
+        result = parse_buffer_type(parser)
         op = cls(parser.resolve_operand(operand, type_), index, result.count)
         op.attributes = attributes
         return op

@@ -23,7 +23,7 @@ from tilewright.machine import topology as fabric
 
 FORMAT = "tilewright-machine"
 VERSION = 1
-CATEGORIES = (
+CATEGORIES: tuple[str, ...] = (
     "parameters",
     "activations",
     "staging",

@@ -21,26 +21,13 @@ import numpy as np
 
 from tilewright.diagnostics import TileError
 from tilewright.frontends.program_folder import Tolerance
+from tilewright.machine.description import CATEGORIES
 
 FORMAT = "tilewright-result"
 VERSION = 1
 
-MEMORY_CATEGORIES: tuple[str, ...] = (
-    "parameters",
-    "activations",
-    "staging",
-    "partials",
-    "rows",
-    "patch tables",
-    "code",
-    "host",
-    "profile",
-    "stacks",
-    "padding",
-    "free",
-    "unusable",
-)
-"""What a byte of SRAM can be: every byte of every tile is in exactly one."""
+MEMORY_CATEGORIES: tuple[str, ...] = CATEGORIES
+"""What a byte of SRAM can be, in the order of the record."""
 
 
 class ResultError(TileError):
