@@ -19,15 +19,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from math import prod
 from operator import index
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
-from lark import Token, Tree
 
-from tilewright.planning.view import LETTERS, LayoutError, View, axis_letter, parse_tree
+from tilewright.planning.axis import Axis, Split, natural_order
+from tilewright.planning.layout_equality import equivalent, normal_form
+from tilewright.planning.layout_text import Memory, layout_text, order_text, read_layout
+from tilewright.planning.layout_through import through
+from tilewright.planning.view import LETTERS, LayoutError, View
 
 __all__ = [
     "Axis",
@@ -40,93 +42,6 @@ __all__ = [
     "row_major",
     "single_tile",
 ]
-
-Memory = Literal["any", "standard", "interleaved"]
-
-
-@dataclass(frozen=True)
-class Split:
-    """Index i goes to part i // block, which adds part * tile_stride to the tile; i % block remains."""
-
-    block: int
-    tile_stride: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "block", index(self.block))
-        object.__setattr__(self, "tile_stride", index(self.tile_stride))
-        if self.block < 1:
-            raise LayoutError(f"a block has at least one element, not {self.block}")
-        if self.tile_stride < 0:
-            raise LayoutError(f"a tile stride is not negative: {self.tile_stride}")
-
-
-@dataclass(frozen=True)
-class Axis:
-    """
-    One storage axis: its extent, how it is divided over tiles (outer to inner), how the local index is cut
-    (outer to inner).
-
-    Level 0 of the local index counts panels[0]s, the last level single elements; without panels there is one
-    level.
-    """
-
-    extent: int
-    splits: tuple[Split, ...] = ()
-    panels: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "extent", index(self.extent))
-        object.__setattr__(self, "splits", tuple(self.splits))
-        object.__setattr__(self, "panels", tuple(index(p) for p in self.panels))
-        if self.extent < 0:
-            raise LayoutError(f"the extent of an axis is not negative: {self.extent}")
-        if any(p < 1 for p in self.panels):
-            raise LayoutError(f"a panel has at least one element: {self.panels}")
-        for outer, inner in pairwise(self.panels):
-            if outer % inner:
-                raise LayoutError(f"panel {inner} does not divide the panel {outer} around it")
-
-    @property
-    def local(self) -> int:
-        """Elements of the largest shard along this axis."""
-        return min((self.extent, *(s.block for s in self.splits)))
-
-    @property
-    def levels(self) -> int:
-        """Number of digits of the local index."""
-        return len(self.panels) + 1
-
-    @cached_property
-    def counts(self) -> tuple[int, ...]:
-        """Padded count of each digit, outer to inner, in the largest shard."""
-        if not self.panels:
-            return (self.local,)
-        inner = (*self.panels, 1)
-        return (-(-self.local // inner[0]), *(p // q for p, q in pairwise(inner)))
-
-    def walk(self) -> tuple[np.ndarray, np.ndarray]:
-        """(tile contribution, local index) of every storage index, int64 (extent,)."""
-        local = np.arange(self.extent, dtype=np.int64)
-        tile = np.zeros(self.extent, np.int64)
-        for split in self.splits:
-            part, local = np.divmod(local, split.block)
-            tile += part * split.tile_stride
-        return tile, local
-
-    @cached_property
-    def parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """(tile contribution, elements) of every part that holds something, in order of the index."""
-        if not self.splits:
-            held = int(self.extent > 0)
-            return np.zeros(held, np.int64), np.full(held, self.extent, np.int64)
-        _, local = self.walk()
-        starts = np.flatnonzero(local == 0) if self.extent else np.zeros(0, np.int64)
-        sizes = np.diff(np.append(starts, self.extent))
-        return self.walk()[0][starts], sizes.astype(np.int64)
-
-    def __str__(self) -> str:
-        splits = "".join(f"/{s.block}@{s.tile_stride}" for s in self.splits)
-        return f"{self.extent}{splits}" + "".join(f"|{p}" for p in self.panels)
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
@@ -164,11 +79,12 @@ class Layout:
         object.__setattr__(self, "tiles", index(self.tiles))
         if len(self.axes) > len(LETTERS):
             raise LayoutError(f"a layout may have at most {len(LETTERS)} storage axes, not {len(self.axes)}")
-        digits = _natural_order(self.axes)
+        digits = natural_order(self.axes)
         if tuple(sorted(self.order)) != digits:
+            named, wanted = order_text(self.axes, self.order), order_text(self.axes, digits)
             raise LayoutError(
-                f"the order of a layout names every digit of its axes once: {self._order_text(self.order)} "
-                f"is not an order of {self._order_text(digits)}"
+                "the order of a layout names every digit of its axes once: "
+                f"{named} is not an order of {wanted}"
             )
         if any(n < 1 or stride < 0 for n, stride in self.replicas):
             raise LayoutError(f"replicas are (count >= 1, tile stride >= 0): {self.replicas}")
@@ -473,58 +389,7 @@ class Layout:
         Splits and replicas that count on are joined, panels that change neither order nor padding are
         dropped, digits that never count come first, and the wrap goes where no tile number wraps.
         """
-        axes: list[Axis] = []
-        for axis in self.axes:
-            splits: list[Split] = []
-            size = axis.extent
-            for split in axis.splits:
-                if split.block >= size:
-                    continue
-                if splits and splits[-1].block % split.block == 0:
-                    outer = splits[-1]
-                    if outer.tile_stride == split.tile_stride * (outer.block // split.block):
-                        splits.pop()
-                splits.append(split)
-                size = split.block
-            axes.append(replace(axis, splits=tuple(splits)))
-        order = self._idle_first(axes, self.order)
-        for a in range(len(axes)):
-            level = 0
-            while level < len(axes[a].panels):
-                axis = axes[a]
-                fused = replace(axis, panels=axis.panels[:level] + axis.panels[level + 1 :])
-                outer, inner = axis.counts[level : level + 2]
-                here = order.index((a, level))
-                adjacent = order[here + 1 : here + 2] == [(a, level + 1)]
-                # A linear home counts level-0 digits: fusing one of them would change what a panel is.
-                keep = self.chunk is not None and level == 0 and inner != 1
-                if fused.counts[level] != outer * inner or keep or not (adjacent or 1 in (outer, inner)):
-                    level += 1
-                    continue
-                order.remove((a, level if outer == 1 else level + 1))
-                axes[a] = fused
-                order = self._idle_first(axes, [(b, k - (b == a and k > level)) for b, k in order])
-                level = 0
-        replicas: list[tuple[int, int]] = []
-        for n, stride in sorted((r for r in self.replicas if r[0] > 1), key=lambda r: (-r[1], r[0])):
-            if replicas and replicas[-1][1] == n * stride:
-                n *= replicas.pop()[0]
-            replicas.append((n, stride))
-        out = replace(self, axes=tuple(axes), order=tuple(order), replicas=tuple(replicas))
-        if out.chunk is not None:
-            out = replace(out, chunk=max(1, min(out.chunk, out.panel_count)))
-        if out.tiles:
-            out = replace(out, base=out.base % out.tiles)
-            unwrapped = replace(out, tiles=0)
-            if unwrapped.tile_count() <= out.tiles:
-                out = unwrapped
-        return out
-
-    def _idle_first(self, axes: Sequence[Axis], order: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The order with the digits that never count in front, as far as a linear home lets them."""
-        idle = sorted(d for d in order if axes[d[0]].counts[d[1]] == 1)
-        out = idle + [d for d in order if d not in idle]
-        return out if self.chunk is None else sorted(out, key=lambda d: d[1] != 0)
+        return normal_form(self)
 
     def through(self, view: View) -> Layout | None:
         """
@@ -532,101 +397,7 @@ class Layout:
 
         Shards may come out smaller than self's (what the view leaves out at their end is not counted).
         """
-        view.check_inside(self.shape)
-        if 0 in view.shape or any(a < 0 for digits in view.digits for _, a, _ in digits):
-            return None
-        same = self._reordered(view)
-        if same is not None or self.chunk is not None:
-            return same
-        owner = [{a for _, a, _ in digits} for digits in view.digits]
-        if not all(self._adds_up(view, a) for a in range(len(self.axes))):
-            return None  # the places of two logical axes are not found one by one
-        if any(self.sum_tables(a)[1][start] for a, start in enumerate(view.offsets)):
-            return None  # a shard starts at offset 0
-        base = self.base + sum(int(self.sum_tables(a)[0][start]) for a, start in enumerate(view.offsets))
-        found: list[tuple[Axis, list[int]]] = []
-        for i, n in enumerate(view.shape):
-            zero = [np.zeros(1, np.int64)] * view.rank
-            where = view.storage(*zero[:i], np.arange(n), *zero[i + 1 :])
-            tables = [self.sum_tables(a) for a in range(len(self.axes))]
-            tile: np.ndarray = sum(
-                (t[w] for (t, _), w in zip(tables, where, strict=True)), np.zeros(n, np.int64)
-            )
-            place: np.ndarray = sum(
-                (o[w] for (_, o), w in zip(tables, where, strict=True)), np.zeros(n, np.int64)
-            )
-            whole = [a for a in sorted(owner[i]) if view.digits[i] == ((n, a, 1),)]
-            axis = self.axes[whole[0]] if whole else None
-            if axis is not None and view.offsets[whole[0]] == 0:
-                # A prefix of one storage axis: the same steps, also where they are ragged in the middle.
-                strides = [stride for _, stride in self.strides(whole[0])]
-                kept = tuple(split for split in axis.splits if split.block < n)
-                found.append((replace(axis, extent=n, splits=kept), strides))
-                continue
-            steps = _steps(tile - tile[0], place - place[0])
-            if steps is None:
-                return None
-            found.append(steps)
-        digits = [(a, level) for a, (axis, _) in enumerate(found) for level in range(axis.levels)]
-        counts = {(a, level): found[a][0].counts[level] for a, level in digits}
-        # Digits that never count may have any stride: they go in front.
-        order = sorted(digits, key=lambda d: (counts[d] != 1, -found[d[0]][1][d[1]], d))
-        axes = tuple(axis for axis, _ in found)
-        base = base % self.tiles if self.tiles else base
-        out = replace(self, axes=axes, order=tuple(order), base=base)
-        for i, n in enumerate(view.shape):
-            zero = [np.zeros(1, np.int64)] * view.rank
-            index_arrays = (*zero[:i], np.arange(n), *zero[i + 1 :])
-            mine, its = out.positions(*index_arrays), self.positions(*view.storage(*index_arrays))
-            if not all(np.array_equal(m, t) for m, t in zip(mine, its, strict=True)):
-                return None
-        return out
-
-    def _adds_up(self, view: View, axis: int) -> bool:
-        """Whether the logical axes that share a storage axis contribute to its tables as a sum."""
-        start = view.offsets[axis]
-        joint = np.full((), start, np.int64)
-        singles: list[np.ndarray] = []
-        for i, digits in enumerate(view.digits):
-            if all(a != axis for _, a, _ in digits):
-                continue
-            zero = [np.zeros(1, np.int64)] * view.rank
-            index_arrays = (*zero[:i], np.arange(view.shape[i]), *zero[i + 1 :])
-            singles.append(view.storage(*index_arrays)[axis])
-            joint = np.add.outer(joint, singles[-1] - start)
-        if len(singles) < 2:
-            return True
-        for table in self.sum_tables(axis):
-            summed = np.full((), table[start], np.int64)
-            for single in singles:
-                summed = np.add.outer(summed, table[single] - table[start])
-            if not np.array_equal(summed, table[joint]):
-                return False
-        return True
-
-    def _reordered(self, view: View) -> Layout | None:
-        """`through` for a new order of whole axes: all a panel sequence survives, exact for grids."""
-        if any(view.offsets) or any(len(digits) > 1 for digits in view.digits):
-            return None
-        used = [digits[0][1] if digits else -1 for digits in view.digits]
-        if any(d and d[0] != (self.axes[a].extent, a, 1) for d, a in zip(view.digits, used, strict=True)):
-            return None
-        if any(axis.extent != 1 and a not in used for a, axis in enumerate(self.axes)):
-            return None
-        left = [a for a, axis in enumerate(self.axes) if axis.extent == 1 and a not in used]
-        names: dict[int, int] = {}
-        axes: list[Axis] = []
-        for i, a in enumerate(used):
-            if a < 0 and left:
-                a = left.pop(0)
-            if a >= 0:
-                names[a] = i
-            axes.append(self.axes[a] if a >= 0 else Axis(1))
-        if left:
-            return None  # an axis of extent 1 with panels of its own has no logical axis to live on
-        order = [(names[a], level) for a, level in self.order]
-        extra = [(i, 0) for i in range(len(axes)) if i not in names.values()]
-        return replace(self, axes=tuple(axes), order=(*extra, *order))
+        return through(self, view)
 
     def equivalent(self, other: Layout) -> bool:
         """
@@ -634,150 +405,17 @@ class Layout:
 
         Decided on the tables, so it also sees equalities that the normal form does not (ragged coincidences).
         """
-        if self.shape != other.shape or self.memory != other.memory:
-            return False
-        if self.normal() == other.normal():
-            return True
-        if 0 in self.shape:
-            return self.shard_elements == other.shard_elements
-        tiles = max(self.tile_count(), other.tile_count())
-        if not np.array_equal(self.shard_bytes_per_tile(1, tiles), other.shard_bytes_per_tile(1, tiles)):
-            return False
-        if self.replica_tiles.size != other.replica_tiles.size:
-            return False
-        if self.chunk is None and other.chunk is None and not (self.tiles or other.tiles):
-            zero = np.zeros((), np.int64)
-            firsts = [
-                np.sort(x.positions(*([zero] * len(x.axes)))[0] + x.replica_tiles) for x in (self, other)
-            ]
-            return np.array_equal(firsts[0], firsts[1]) and all(
-                np.array_equal(mine - mine[0], its - its[0])
-                for a in range(len(self.axes))
-                for mine, its in zip(self.sum_tables(a), other.sum_tables(a), strict=True)
-            )
-        # Wraps and panel sequences are not sums: compare element by element, by slabs of the first axis.
-        return all(
-            np.array_equal(self._copies_of_slab(i), other._copies_of_slab(i))
-            for i in range(max(1, *self.shape[:1], 1))
-        )
-
-    def _copies_of_slab(self, i: int) -> np.ndarray:
-        """
-        Sorted (tile, offset) of all copies of the elements with first index i, int64 (2, copies,
-        elements...).
-        """
-        grids = np.ogrid[tuple(slice(n) for n in self.shape[1:])]
-        indices = (np.full((1,) * len(self.shape[1:]), i), *grids) if self.shape else ()
-        tile, offset = self.positions(*indices)
-        tiles = tile[None] + self.replica_tiles.reshape((-1,) + (1,) * tile.ndim)
-        if self.tiles:
-            tiles %= self.tiles
-        return np.stack([np.sort(tiles, axis=0), np.broadcast_to(offset, tiles.shape)])
+        return equivalent(self, other)
 
     # -- text
 
-    def _order_text(self, order: Sequence[tuple[int, int]]) -> str:
-        def digit(a: int, level: int) -> str:
-            letter = axis_letter(a) if 0 <= a < len(LETTERS) else f"?{a}"
-            single = a < len(self.axes) and self.axes[a].levels == 1 and level == 0
-            return letter if single else f"{letter}{level}"
-
-        return ".".join(digit(a, level) for a, level in order)
-
     def __str__(self) -> str:
-        words = ["[" + ", ".join(map(str, self.axes)) + "]"]
-        if self.order != _natural_order(self.axes):
-            words.append(self._order_text(self.order))
-        words += [f"*{n}@{stride}" for n, stride in self.replicas]
-        if self.base:
-            words.append(f"+{self.base}")
-        if self.tiles:
-            words.append(f"%{self.tiles}")
-        if self.memory != "any":
-            words.append(self.memory)
-        if self.chunk is not None:
-            words.append(f"chunk {self.chunk}")
-        return " ".join(words)
+        return layout_text(self)
 
     @staticmethod
     def parse(text: str) -> Layout:
         """Read back what `str` prints."""
-        axes: list[Axis] = []
-        order: tuple[tuple[int, int], ...] | None = None
-        replicas: list[tuple[int, int]] = []
-        numbers: dict[str, int] = {}
-        memory: Memory = "any"
-        for node in parse_tree(text, "layout").children:
-            if not isinstance(node, Tree):
-                memory = "standard" if str(node) == "standard" else "interleaved"
-            elif node.data == "axis":
-                axes.append(_parse_axis(node))
-            elif node.data == "order":
-                order = tuple((LETTERS.index(str(d)[0]), int(str(d)[1:] or 0)) for d in node.children)
-            elif node.data == "replica":
-                n, stride = _ints(node)
-                replicas.append((n, stride))
-            else:
-                (numbers[str(node.data)],) = _ints(node)
-        return Layout(
-            tuple(axes),
-            _natural_order(axes) if order is None else order,
-            tuple(replicas),
-            numbers.get("base", 0),
-            numbers.get("wrap", 0),
-            memory,
-            numbers.get("chunk"),
-        )
-
-
-def _ints(node: Tree[Token]) -> list[int]:
-    return [int(str(t)) for t in node.children]
-
-
-def _parse_axis(node: Tree[Token]) -> Axis:
-    splits: list[Split] = []
-    panels: list[int] = []
-    for child in node.children[1:]:
-        assert isinstance(child, Tree)
-        if child.data == "split":
-            splits.append(Split(*_ints(child)))
-        else:
-            panels += _ints(child)
-    return Axis(int(str(node.children[0])), tuple(splits), tuple(panels))
-
-
-def _steps(tile: np.ndarray, offset: np.ndarray) -> tuple[Axis, list[int]] | None:
-    """
-    The axis (and strides of its levels) whose tables these are, by cutting off regular steps from the inside.
-
-    None when steps inside a shard lie outside steps over tiles, or the tables are not made of steps.
-    """
-    n = tile.size
-    inside: list[tuple[int, int]] = []  # (elements of one count, offset stride), inner to outer
-    splits: list[Split] = []  # inner to outer
-    unit = 1
-    while tile.size > 1:
-        over, step = int(tile[1] - tile[0]), int(offset[1] - offset[0])
-        ramp = np.arange(tile.size)
-        bad = np.flatnonzero((tile - tile[0] != ramp * over) | (offset - offset[0] != ramp * step))
-        count = int(bad[0]) if bad.size else tile.size
-        if (over and step) or over < 0 or (step and splits):
-            return None
-        if over:
-            splits.append(Split(unit, over))
-        else:
-            inside.append((unit, step))
-        unit *= count
-        tile, offset = tile[::count], offset[::count]
-    if not inside or inside[0][0] != 1:
-        inside.insert(0, (1, 1))
-    levels = inside[::-1]
-    axis = Axis(n, tuple(splits[::-1]), tuple(size for size, _ in levels[:-1]))
-    return axis, [stride for _, stride in levels]
-
-
-def _natural_order(axes: Sequence[Axis]) -> tuple[tuple[int, int], ...]:
-    return tuple((a, level) for a, axis in enumerate(axes) for level in range(axis.levels))
+        return Layout(*read_layout(text))
 
 
 def row_major(shape: Sequence[int], *, base: int = 0, tiles: int = 0, memory: Memory = "any") -> Layout:
@@ -800,7 +438,7 @@ def single_tile(
     """
     cuts = panels if panels is not None else [()] * len(shape)
     axes = tuple(Axis(n, (), tuple(p)) for n, p in zip(shape, cuts, strict=True))
-    return Layout(axes, tuple(order) if order is not None else _natural_order(axes), (), base, tiles, memory)
+    return Layout(axes, tuple(order) if order is not None else natural_order(axes), (), base, tiles, memory)
 
 
 def linear_home(
