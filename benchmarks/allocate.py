@@ -93,7 +93,8 @@ def main() -> int:
     start = time.perf_counter()
     found = sum(solved(guillotine(30, 0.9, seed)[0], options.nodes) for seed in range(options.seeds))
     print(
-        f"guillotine, 30 buffers, fill 0.90: {found} of {options.seeds} in {time.perf_counter() - start:.1f} s"
+        f"guillotine, 30 buffers, fill 0.90: {found} of {options.seeds}"
+        f" in {time.perf_counter() - start:.1f} s"
     )
     return 0 if good and found >= 0.95 * options.seeds else 1
 
