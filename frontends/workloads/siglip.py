@@ -17,7 +17,7 @@ import numpy as np
 
 from tilewright.frontends.program_folder import ProgramFolder, Tolerance
 from tilewright.frontends.workloads import encoder as e
-from tilewright.frontends.workloads import forward
+from tilewright.frontends.workloads import forward, trunk
 from tilewright.frontends.workloads.ir import Block, Value, program
 from tilewright.frontends.workloads.weights import generator, normal, xavier_uniform
 
@@ -30,9 +30,7 @@ LEFT_OVER = 6
 def draw(shape: e.Shape, seed: int) -> tuple[np.random.Generator, dict[str, np.ndarray]]:
     """Weights by name; the layers come last, so towers that differ in their number share the others."""
     rng = generator(seed)
-    values = e.draw_linear(rng, "embedding", shape.patch, shape.width)
-    values["positions"] = normal(rng, (shape.tokens, shape.width), shape.width**-0.5)
-    values |= e.draw_norm("norm", shape.width)
+    values = trunk.draw(rng, shape)
     values["head.probe"] = xavier_uniform(rng, (1, shape.width))
     for name in ("q", "k", "v", "projection"):
         values |= e.draw_linear(rng, f"head.{name}", shape.width, shape.width)
@@ -93,14 +91,10 @@ def build(
     else:
         inputs = {"patches": normal(rng, (shape.rows, shape.patch), 1.0)}
         patches = inputs["patches"]
-    for layer in range(shape.layers):
-        values |= e.draw_layer(rng, e.layer_tensor(layer, ""), shape)
+    values |= trunk.draw_layers(rng, shape)
 
     parameters = e.Parameters(values, mode)
-    embedding = parameters.linear("embedding", matrix=False)
-    positions = parameters.one("positions")
-    sequences = parameters.layers(shape.layers) if shape.layers else {}
-    norm = parameters.norm("norm")
+    body = trunk.Trunk.of(parameters, shape)
     probe = parameters.one("head.probe")
     w: dict[str, Value] = {}
     for name in ("q", "k", "v", "projection", "up", "down"):
@@ -115,10 +109,7 @@ def build(
     (name, values_in), *_ = inputs.items()
     x_input = Value(name, values_in.shape, "f16")
     x_patches = cut_ir(block, x_input, shape, grid, side) if images else x_input
-    x = e.add_positions(block, e.embed(block, x_patches, *embedding), positions, shape)
-    if sequences:
-        x = e.encoder(block, x, sequences, shape, mode, calibration.scales())
-    tokens = block.layer_norm("tokens", x, *norm, e.EPSILON)
+    tokens = body.tokens(block, x_patches, shape, mode, calibration.scales())
 
     scale = calibration.scales("head.")
     keys_in = e.operand(block, tokens, mode, scale("pool_input"))
@@ -162,14 +153,6 @@ def run_forward(
     The outputs in float32, of the weights as stored; `layers` gets the residual stream after each layer, in
     f16.
     """
-    w = parameters.group
-    embedding = w("embedding.")
-    x = forward.linear(patches.astype(np.float32), embedding["weight"], embedding["bias"])
-    x = x.reshape(shape.batch, shape.tokens, shape.width) + parameters.as_stored("positions")
-    for layer in range(shape.layers):
-        x = forward.encoder_layer(x, w(e.layer_tensor(layer, "")), shape.heads, calibration.under())
-        layers.append(x.reshape(shape.rows, shape.width).astype(np.float16))
-    norm = w("norm.")
-    x = forward.layer_norm(x, norm["weight"], norm["bias"])
-    pooled = forward.attention_pooling(x, w("head."), shape.heads, calibration.under("head."))
+    x = trunk.run_forward(patches, parameters, shape, calibration, layers)
+    pooled = forward.attention_pooling(x, parameters.group("head."), shape.heads, calibration.under("head."))
     return {"tokens": x.reshape(shape.rows, shape.width), "pooled": pooled}

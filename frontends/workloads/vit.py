@@ -12,7 +12,7 @@ import numpy as np
 
 from tilewright.frontends.program_folder import ProgramFolder, Tolerance
 from tilewright.frontends.workloads import encoder as e
-from tilewright.frontends.workloads import forward
+from tilewright.frontends.workloads import forward, trunk
 from tilewright.frontends.workloads.ir import Block, Value, program
 from tilewright.frontends.workloads.weights import generator, normal
 
@@ -25,19 +25,13 @@ def build(
     """The folder's contents; `classes` 0 leaves the head out."""
     rng = generator(seed)
     patches = normal(rng, (shape.rows, shape.patch), 1.0)
-    values = e.draw_linear(rng, "embedding", shape.patch, shape.width)
-    values["positions"] = normal(rng, (shape.tokens, shape.width), shape.width**-0.5)
-    values |= e.draw_norm("norm", shape.width)
+    values = trunk.draw(rng, shape)
     if classes:
         values |= e.draw_linear(rng, "head", shape.width, classes)
-    for layer in range(shape.layers):
-        values |= e.draw_layer(rng, e.layer_tensor(layer, ""), shape)
+    values |= trunk.draw_layers(rng, shape)
 
     parameters = e.Parameters(values, mode)
-    embedding = parameters.linear("embedding", matrix=False)
-    positions = parameters.one("positions")
-    sequences = parameters.layers(shape.layers) if shape.layers else {}
-    norm = parameters.norm("norm")
+    body = trunk.Trunk.of(parameters, shape)
     head = parameters.linear("head") if classes else None
 
     calibration = e.Calibration()
@@ -47,10 +41,7 @@ def build(
     scale = calibration.scales()
     block = Block()
     x_patches = Value("patches", patches.shape, "f16")
-    x = e.add_positions(block, e.embed(block, x_patches, *embedding), positions, shape)
-    if sequences:
-        x = e.encoder(block, x, sequences, shape, mode, scale)
-    outputs = {"tokens": block.layer_norm("tokens", x, *norm, e.EPSILON)}
+    outputs = {"tokens": body.tokens(block, x_patches, shape, mode, scale)}
     if head is not None:
         features = e.operand(block, e.first_token(block, outputs["tokens"], shape), mode, scale("head_input"))
         outputs["logits"] = e.linear(block, "logits", features, *head, mode.accumulate)
@@ -85,15 +76,7 @@ def run_forward(
     The outputs in float32, of the weights as stored; `layers` gets the residual stream after each layer, in
     f16.
     """
-    w = parameters.group
-    embedding = w("embedding.")
-    x = forward.linear(patches.astype(np.float32), embedding["weight"], embedding["bias"])
-    x = x.reshape(shape.batch, shape.tokens, shape.width) + parameters.as_stored("positions")
-    for layer in range(shape.layers):
-        x = forward.encoder_layer(x, w(e.layer_tensor(layer, "")), shape.heads, calibration.under())
-        layers.append(x.reshape(shape.rows, shape.width).astype(np.float16))
-    norm = w("norm.")
-    x = forward.layer_norm(x, norm["weight"], norm["bias"])
+    x = trunk.run_forward(patches, parameters, shape, calibration, layers)
     outputs = {"tokens": x.reshape(shape.rows, shape.width)}
     if head:
         calibration.under()("head_input", x[:, 0])
