@@ -21,6 +21,7 @@ from tilewright.machine.kernels import kernel
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, View
 from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, round_up
+from tilewright.planning.operators.grids import check_fits, check_parts
 from tilewright.planning.operators.matmul import (
     COLUMNS,
     PARTIAL_DTYPE,
@@ -253,14 +254,8 @@ def default_record(
 
 
 def check_record(operator: Operator, record: AttentionRecord, machine: Machine) -> None:
-    if len(record.grid) != 3 or any(part < 1 for part in record.grid):
-        raise operator.error(f"grid {list(record.grid)} is not three positive parts (batch, queries, keys)")
-    used = math.prod(used_grid(canonical(operator), record.grid))
-    if used > machine.tiles:
-        raise operator.error(
-            f"grid {list(record.grid)} needs {used} tiles; machine {machine.name} has {machine.tiles}",
-            hint="lower one of the parts",
-        )
+    check_parts(operator, record.grid, ("batch", "queries", "keys"))
+    check_fits(operator, record.grid, used_grid(canonical(operator), record.grid), machine)
 
 
 def operand_targets(

@@ -23,6 +23,7 @@ from tilewright.machine.kernels import kernel
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, merged_view
+from tilewright.planning.operators.grids import check_fits, check_parts
 from tilewright.planning.stages import Stages, Value
 
 ROW_BYTES = 8
@@ -145,14 +146,8 @@ def default_record(operator: Operator, operands: tuple[Value | None, ...], machi
 
 
 def check_record(operator: Operator, record: GatherRecord, machine: Machine) -> None:
-    if len(record.grid) != 2 or any(part < 1 for part in record.grid):
-        raise operator.error(f"grid {list(record.grid)} is not two positive parts (rows, columns)")
-    used = math.prod(used_grid(canonical(operator), record.grid))
-    if used > machine.tiles:
-        raise operator.error(
-            f"grid {list(record.grid)} needs {used} tiles; machine {machine.name} has {machine.tiles}",
-            hint="lower one of the parts",
-        )
+    check_parts(operator, record.grid, ("rows", "columns"))
+    check_fits(operator, record.grid, used_grid(canonical(operator), record.grid), machine)
 
 
 def operand_targets(

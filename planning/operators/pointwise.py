@@ -198,16 +198,9 @@ def broadcast_target(
     """
     if shape == full:
         return layout, view
-    padded = (1,) * (len(full) - len(shape)) + shape
-    missing = [have == 1 and want != 1 for have, want in zip(padded, full, strict=True)]
+    missing = _broadcast_along(shape, full)
     drop: list[int] = []
-    for storage in range(len(layout.axes)):
-        users = [
-            missing[axis]
-            for axis, digits in enumerate(view.digits)
-            for size, target, _ in digits
-            if target == storage and size > 1
-        ]
+    for storage, users in enumerate(_missing_users(layout, view, missing)):
         if users and all(users):
             drop.append(storage)
         elif any(users):
@@ -311,19 +304,30 @@ def _as_rows(
     return [(ins[0][0], rc), (bias, {"c": kept[f"x{column}"]})], rc
 
 
-def _kept_axes(layout: Layout, view: View, shape: tuple[int, ...], full: tuple[int, ...]) -> dict[str, int]:
-    """Kernel axis -> storage axis of a broadcast operand (-1: dropped); mirrors `broadcast_target`."""
+def _broadcast_along(shape: tuple[int, ...], full: tuple[int, ...]) -> list[bool]:
+    """Whether an operand of `shape` is broadcast along each axis of `full`."""
     padded = (1,) * (len(full) - len(shape)) + shape
-    missing = [have == 1 and want != 1 for have, want in zip(padded, full, strict=True)]
-    result: dict[str, int] = {}
-    n = 0
-    for storage in range(len(layout.axes)):
-        users = [
+    return [have == 1 and want != 1 for have, want in zip(padded, full, strict=True)]
+
+
+def _missing_users(layout: Layout, view: View, missing: list[bool]) -> list[list[bool]]:
+    """For every storage axis, whether the logical axis of each digit on it is `missing`."""
+    return [
+        [
             missing[axis]
             for axis, digits in enumerate(view.digits)
             for size, target, _ in digits
             if target == storage and size > 1
         ]
+        for storage in range(len(layout.axes))
+    ]
+
+
+def _kept_axes(layout: Layout, view: View, shape: tuple[int, ...], full: tuple[int, ...]) -> dict[str, int]:
+    """Kernel axis -> storage axis of a broadcast operand (-1: dropped); mirrors `broadcast_target`."""
+    result: dict[str, int] = {}
+    n = 0
+    for storage, users in enumerate(_missing_users(layout, view, _broadcast_along(shape, full))):
         if users and all(users):
             result[f"x{storage}"] = -1
         else:
