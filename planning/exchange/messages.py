@@ -166,10 +166,11 @@ def _members(first: Ints, count: Ints) -> Ints:
     return np.arange(total, dtype=np.int64) + shift
 
 
-def gather_sends(messages: Messages, tiles: int, max_words: int) -> Sends:
+def gather_sends(messages: Messages, tiles: int, max_words: int, *, by_buffer: bool = False) -> Sends:
     """
     Group messages to multicasts, merge those that continue each other at the source and at every
-    destination, and cut what is longer than `max_words`.
+    destination, and cut what is longer than `max_words`. `by_buffer`: a multicast goes to one buffer, so that
+    receivers of different operands are not bound to each other.
     """
     messages.validate(tiles)
     keep = np.flatnonzero(messages.nbytes)
@@ -192,6 +193,8 @@ def gather_sends(messages: Messages, tiles: int, max_words: int) -> Sends:
     # The same words wanted twice on one tile need two sends: a receiver writes a word once. `copy` counts the
     # copies.
     source = (nbytes, src_offset, src_buffer, src_tile)
+    if by_buffer:
+        source = (*source, dst_buffer)
     order = np.lexsort((dst_offset, dst_buffer, dst_tile, *source))
     runs = _starts(changes(*(key[order] for key in (dst_tile, *source))))
     copy = np.arange(size, dtype=np.int64) - np.repeat(runs, np.diff(np.append(runs, size)))

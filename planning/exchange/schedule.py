@@ -244,15 +244,18 @@ def schedule(messages: Messages, machine: Machine, *, paired: bool | None = None
     that do not exist.
     """
     tiles = machine.tiles
-    words = gather_sends(messages, tiles, machine.message_max_words)
     every = np.arange(tiles, dtype=np.int64)
     lead = np.asarray(machine.select_lead(every), np.int64)
     source = np.asarray(machine.physical(every), np.int64)
-    candidates = [words]
-    if paired is not False:
-        both = pair_up(words, machine)
-        if both is not None:
-            candidates = [both] if paired else [both, words]
+    candidates: list[Sends] = []
+    for by_buffer in (True, False):
+        words = gather_sends(messages, tiles, machine.message_max_words, by_buffer=by_buffer)
+        wide = None if paired is False else pair_up(words, machine)
+        candidates += [wide] if wide is not None else []
+        candidates += [words] if wide is None or not paired else []
+        sent, received = _loads(words, machine)
+        if sent.max(initial=0) <= received.max(initial=0):
+            break  # one multicast for several operands saves sends only
     found = None
     for sends in sorted(candidates, key=lambda c: _bound(c, machine)):
         if found is None or _bound(sends, machine) + int(lead.min()) < found[2]:
