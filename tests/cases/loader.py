@@ -2,7 +2,7 @@
 """
 Small programs made from public bug reports of other tensor compilers, with inputs and expected results.
 
-A record of `tests/data/issue_cases.jsonl` holds the values; the program beside this file, named after the
+A record of `tests/data/reported_cases.jsonl` holds the values; the program beside this file, named after the
 record, holds the same computation in `tile_tensor`. `name.fused.mlir` is a second program for the record,
 written with the named operation (softmax, layer_norm) in place of its parts.
 """
@@ -21,7 +21,7 @@ import numpy as np
 from tilewright.planning.dtypes import numpy_dtype
 
 FOLDER = Path(__file__).parent
-RECORDS = FOLDER.parent / "data" / "issue_cases.jsonl"
+RECORDS = FOLDER.parent / "data" / "reported_cases.jsonl"
 
 NOT_TRANSCRIBED: Mapping[str, str] = {
     "iree-org/iree#9297": "pad with interior padding of a tensor without rows",
