@@ -3,14 +3,12 @@
 The exchange phases of the tile dialect as messages and schedules.
 
 A schedule is a pure function of the phase's geometry and the machine (it holds no address), so the IR keeps
-only the bytes of the rows; passes of one process share the schedule through a cache keyed by the messages.
+only the bytes of the rows; passes of one process share the schedule through a cache keyed by the geometry.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
-from dataclasses import fields
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -19,9 +17,13 @@ from tilewright.dialects.tile import ExchangeOp, buffer_type
 from tilewright.machine import Machine
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.exchange import Messages, Schedule, schedule
+from tilewright.planning.layout import Layout, View
 from tilewright.planning.stages import cached_transfers
 
-_schedules: OrderedDict[str, Schedule] = OrderedDict()
+Geometry = tuple[tuple[int, Layout, View, int, Layout, View, int], ...]
+"""Of each move: number, layout and view of the source, the same of the destination, bytes of an element."""
+
+_schedules: OrderedDict[tuple[str, int, Geometry], Schedule] = OrderedDict()
 _KEPT = 512
 
 
@@ -54,21 +56,26 @@ def phase_messages(op: ExchangeOp) -> Messages:
 
 def phase_schedule(op: ExchangeOp, machine: Machine) -> Schedule:
     """The schedule of a phase."""
-    messages = phase_messages(op)
-    digest = hashlib.sha256(machine.name.encode())
-    digest.update(repr(machine.tiles).encode())
-    for field in fields(messages):
-        digest.update(np.ascontiguousarray(getattr(messages, field.name)).tobytes())
-    key = digest.hexdigest()
+    key = (machine.name, machine.tiles, _geometry(op))
     found = _schedules.get(key)
     if found is None:
-        found = schedule(messages, machine)
+        found = schedule(phase_messages(op), machine)
         _schedules[key] = found
         while len(_schedules) > _KEPT:
             _schedules.popitem(last=False)
     else:
         _schedules.move_to_end(key)
     return found
+
+
+def _geometry(op: ExchangeOp) -> Geometry:
+    """What the messages of a phase are made from, and nothing else."""
+    number = {buffer: i for i, buffer in enumerate(phase_buffers(op))}
+    moves: list[tuple[int, Layout, View, int, Layout, View, int]] = []
+    for src, src_view, dst, dst_view in op.moves():
+        a, b = buffer_type(src), buffer_type(dst)
+        moves.append((number[src], a.layout, src_view, number[dst], b.layout, dst_view, itemsize(a.dtype)))
+    return tuple(moves)
 
 
 def forget_schedules() -> None:

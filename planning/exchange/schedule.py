@@ -222,6 +222,10 @@ class Schedule:
         some tile reads and writes at the same cycle, in ascending order. What an allocator has to keep
         apart.
         """
+        return self._conflicts
+
+    @functools.cached_property
+    def _conflicts(self) -> Ints:
         if not len(self.send_tile) or not len(self.recv_tile):
             return np.empty((0, 2), np.int64)
         span = self.horizon + 1
