@@ -617,12 +617,12 @@ def _check_memory(
     return True
 
 
-def _by_length(delivery: Delivery) -> list[tuple[int, Ints, Ints]]:
+def by_length(delivery: Delivery) -> list[tuple[int, Ints, Ints]]:
     """
     (words, source indices, destination indices) of groups of equal pieces, in flat words of all tiles.
 
     Lengths that occur often are copied as they are; the rest is cut to powers of two, so the number of groups
-    stays small.
+    stays small. Remembered in the delivery.
     """
     cached = delivery.cache.get("groups")
     if cached is not None:
@@ -671,7 +671,7 @@ def move(delivery: Delivery, memory: npt.NDArray[np.uint8]) -> None:
     flat = memory.reshape(-1).view(np.uint32)
     if not np.shares_memory(flat, memory):
         raise ValueError("memory must be one contiguous array")
-    groups = _by_length(delivery)
+    groups = by_length(delivery)
     if delivery.ordered:
         held = [_windows(flat, size)[source] for size, source, _ in groups]
         for (size, _, destination), contents in zip(groups, held, strict=True):
@@ -692,7 +692,7 @@ def require_written(
     4); a word is defined where it equals `full`. Every word that any tile hears is checked.
     """
     flat = valid.reshape(-1)
-    for size, source, _ in _by_length(delivery):
+    for size, source, _ in by_length(delivery):
         window = _windows(flat, size)
         unique = np.unique(source)  # a multicast is read once
         step = max(1, 4 * _BLOCK_WORDS // size)
@@ -724,5 +724,5 @@ def mark_written(delivery: Delivery, valid: npt.NDArray[Any], full: int | bool =
     flat = valid.reshape(-1)
     if not np.shares_memory(flat, valid):
         raise ValueError("the record of written words must be one contiguous array")
-    for size, _, destination in _by_length(delivery):
+    for size, _, destination in by_length(delivery):
         _windows(flat, size)[destination] = full

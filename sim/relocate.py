@@ -34,7 +34,6 @@ class Relocation:
         self.base = delivery
         self.address = address
         self.machine = machine
-        self._second: tuple[Words, fabric.Delivery] | None = None
         self._step: Ints | None = None  # words added per iteration, at `_where`
         self._where: tuple[Ints, Ints] | None = None
         self._shift: Ints | None = None  # bytes that the source of each moved piece moves per iteration
@@ -43,10 +42,9 @@ class Relocation:
         self._writes: npt.NDArray[np.uint64] | None = None
 
     def learn(self, words: Words, delivery: fabric.Delivery) -> None:
-        """Take another iteration, which the fabric moves before the next `deliver`, as the pattern of all."""
-        if self._step is not None:
-            return
-        self._second = (words.copy(), delivery)
+        """Take another iteration as the pattern of all; nothing of it is kept but what changes."""
+        if self._step is None:
+            self._build(words, delivery)
 
     def _build(self, words: Words, delivery: fabric.Delivery) -> None:
         """
@@ -64,11 +62,7 @@ class Relocation:
         for name in ("src_tile", "dst_tile", "dst_address", "nwords", "sent", "landed"):
             if not np.array_equal(getattr(base, name), getattr(delivery, name)):
                 return
-        # What the fabric keeps in a delivery once it has moved it: (words, sources, destinations) of equal
-        # pieces.
-        first, second = base.cache.get("groups"), delivery.cache.get("groups")
-        if first is None or second is None:
-            return
+        first, second = fabric.by_length(base), fabric.by_length(delivery)
         self._groups = []
         for (size, source, destination), (_, other, _) in zip(first, second, strict=True):
             self._groups.append((size, source, destination, other - source))
@@ -81,9 +75,6 @@ class Relocation:
 
     def deliver(self, words: Words) -> fabric.Delivery | None:
         """The delivery of these words, or None when they do not follow the pattern."""
-        if self._second is not None:
-            self._build(*self._second)
-            self._second = None
         if self._step is None or self._where is None or self._shift is None or self._moved is None:
             return None
         change = words[self._where].astype(np.int64) - self.words[self._where]
