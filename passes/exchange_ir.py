@@ -9,14 +9,22 @@ only the bytes of the rows; passes of one process share the schedule through a c
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from xdsl.ir import SSAValue
+import numpy.typing as npt
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects.tile import ExchangeOp, buffer_type
+from tilewright.backends import program as asm
+from tilewright.backends.rows import ADDRESS_MASK
+from tilewright.dialects.tile import ExchangeOp, RepeatOp, buffer_type, placed_in
 from tilewright.machine import Machine
 from tilewright.planning.dtypes import itemsize
-from tilewright.planning.exchange import Messages, Schedule, schedule
+from tilewright.planning.exchange import ExchangeError, Messages, Schedule, schedule
+from tilewright.planning.exchange.check import require
+from tilewright.planning.exchange.estimate import estimate
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.stages import cached_transfers
 
@@ -81,3 +89,177 @@ def _geometry(op: ExchangeOp) -> Geometry:
 def forget_schedules() -> None:
     """Drop the schedules that are kept; they come to a gigabyte for a large program."""
     _schedules.clear()
+    _figures.clear()
+
+
+# -- what is recorded of every phase
+
+PHASES = "tile.exchange_phases"
+"""Attribute of a module: the figures of its exchange phases, in program order."""
+
+
+@dataclass(frozen=True)
+class PhaseFigures:
+    """
+    One phase: messages, bytes of its longest row, and cycles without the machine's overhead for a phase: the
+    bound (items that the busiest tile sends or receives), the schedule, and what planning estimates. `paired`
+    is the share of the received bytes that come in 8-byte items, in thousandths.
+    """
+
+    reason: str
+    transfers: int
+    row_bytes: int
+    bound: int
+    scheduled: int
+    estimated: int
+    paired: int
+
+
+def record_figures(module: ModuleOp, figures: Sequence[PhaseFigures]) -> None:
+    """Note the figures in the module."""
+    entries: list[DictionaryAttr] = []
+    for phase in figures:
+        values: dict[str, Attribute] = {
+            name: StringAttr(value) if isinstance(value, str) else IntegerAttr(value, i64)
+            for name, value in asdict(phase).items()
+        }
+        entries.append(DictionaryAttr(values))
+    module.attributes[PHASES] = ArrayAttr(entries)
+
+
+_figures: dict[tuple[str, int, Geometry], PhaseFigures] = {}
+
+
+def phase_figures(op: ExchangeOp, machine: Machine) -> PhaseFigures:
+    """The figures of one phase; worked out once for equal phases."""
+    key = (machine.name, machine.tiles, _geometry(op))
+    if key not in _figures:
+        made, messages = phase_schedule(op, machine), phase_messages(op)
+        _figures[key] = PhaseFigures(
+            "",
+            len(messages),
+            4 * int(made.row_words.max(initial=0)),
+            made.summary.bound,
+            made.horizon,
+            estimate(messages, machine).cycles,
+            round(1000 * made.paired_share),
+        )
+    return replace(_figures[key], reason=op.reason.data)
+
+
+def read_figures(module: ModuleOp) -> tuple[PhaseFigures, ...]:
+    """The figures noted in a module; none if it was not scheduled by the pass."""
+    attribute = module.attributes.get(PHASES)
+    if not isinstance(attribute, ArrayAttr):
+        return ()
+    found: list[PhaseFigures] = []
+    for entry in attribute.data:
+        if not isinstance(entry, DictionaryAttr):
+            continue
+        values: dict[str, str | int] = {}
+        for name, value in entry.data.items():
+            if isinstance(value, StringAttr):
+                values[name] = value.data
+            elif isinstance(value, IntegerAttr):
+                values[name] = value.value.data
+        found.append(PhaseFigures(**values))  # type: ignore[arg-type]
+    return tuple(found)
+
+
+# -- the independent check of a whole program
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedPhase:
+    """
+    What a placed phase has to deliver: its messages, and for each buffer (arrays (buffers,)) the address in
+    the first iteration and the bytes it moves with every iteration of `repeat`.
+    """
+
+    reason: str
+    messages: Messages
+    addresses: npt.NDArray[np.int64]
+    steps: npt.NDArray[np.int64]
+    repeat: str
+    iterations: int
+
+
+def expected_phases(module: ModuleOp) -> list[ExpectedPhase]:
+    """The exchange phases of a module whose buffers have addresses, in program order."""
+    from tilewright.passes.memory_ir import member_stride
+
+    found: list[ExpectedPhase] = []
+    for op in module.walk():
+        if not isinstance(op, ExchangeOp):
+            continue
+        addresses: list[int] = []
+        steps: list[int] = []
+        parent = op.parent_op()
+        for buffer in phase_buffers(op):
+            place = placed_in(buffer)
+            if place.alloc.address is None:
+                raise ExchangeError(
+                    "an exchange buffer has no address", hint="run tile-allocate-memory first"
+                )
+            stride = member_stride(place.alloc)
+            addresses.append(place.alloc.address.value.data + place.first * stride)
+            steps.append(sum(stride * members for repeat, members in place.steps if repeat is parent))
+        inside = isinstance(parent, RepeatOp)
+        found.append(
+            ExpectedPhase(
+                op.reason.data,
+                phase_messages(op),
+                np.array(addresses, np.int64),
+                np.array(steps, np.int64),
+                parent.repeat_name.data if inside else "",
+                parent.iterations if inside else 1,
+            )
+        )
+    return found
+
+
+def _exchanges(
+    body: Sequence[asm.Instruction], repeat: asm.Repeat | None = None
+) -> Iterator[tuple[asm.Exchange, asm.Repeat | None]]:
+    for instruction in body:
+        if isinstance(instruction, asm.Exchange):
+            yield instruction, repeat
+        elif isinstance(instruction, asm.Repeat):
+            yield from _exchanges(instruction.body, instruction)
+
+
+def check_program(program: asm.Program, phases: Sequence[ExpectedPhase], machine: Machine) -> int:
+    """
+    Judge the rows of every phase, as lowered, with the independent checker: in the first, the second and the
+    last iteration of the repeat around them, patched as the supervisor patches them. Returns how many sets of
+    rows were checked; raises ExchangeError with the findings.
+    """
+    tables = {table.name: table for table in program.tables}
+    lowered = list(_exchanges(program.body))
+    if len(lowered) != len(phases):
+        raise ExchangeError(f"the program has {len(lowered)} exchanges, {len(phases)} were asked for")
+    checked = 0
+    for (exchange, repeat), phase in zip(lowered, phases, strict=True):
+        table = tables[exchange.rows]
+        patches = [p for p in repeat.patches if p.rows == exchange.rows] if repeat is not None else []
+        last = phase.iterations - 1
+        for iteration in sorted({0, min(1, last), last} if patches else {0}):
+            words = table.words.copy()
+            for patch in patches:
+                _apply(words, tables[patch.positions].words, patch, iteration)
+            name = phase.reason + (f", iteration {iteration}" if patches else "")
+            addresses = phase.addresses + iteration * phase.steps
+            require(words, phase.messages, addresses, machine, row_address=table.address, phase=name)
+            checked += 1
+    return checked
+
+
+def _apply(
+    words: npt.NDArray[np.uint32], positions: npt.NDArray[np.uint32], patch: asm.Patch, times: int
+) -> None:
+    """Patch rows as after `times` iterations."""
+    tile, column = np.nonzero(positions != asm.NO_POSITION)
+    place = positions[tile, column]
+    old = words[tile, place].astype(np.int64)
+    field = (old >> patch.shift) + times * patch.delta_words & ADDRESS_MASK
+    words[tile, place] = (old & ~(ADDRESS_MASK << patch.shift) | field << patch.shift).astype(np.uint32)

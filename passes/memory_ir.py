@@ -39,6 +39,7 @@ from tilewright.machine.kernels import kernel
 from tilewright.passes.exchange_ir import phase_buffers, phase_schedule
 from tilewright.planning.memory.problem import Buffer, Problem, TileClass, regions_of
 from tilewright.planning.operators.base import round_up
+from tilewright.settings import current
 
 SUPPORT = "tile.support"
 """Attribute of a function: addresses of code and tables, and the bytes reserved for them."""
@@ -474,10 +475,11 @@ def support_requests(
 
 def check_row_cap(function: FuncOp, machine: Machine, cap: int | None = None) -> None:
     """
-    Hold the rows of all phases under the machine's policy cap (or another one); raises TileError with the
-    longest phases.
+    Hold the rows of all phases under a cap: the given one, that of the command line, or the machine's policy;
+    raises TileError with the longest phases.
     """
-    limit = machine.exchange_cap_bytes if cap is None else cap
+    given = current().exchange_cap if cap is None else cap
+    limit = machine.exchange_cap_bytes if given is None else given
     phases = [op for op in function.walk() if isinstance(op, ExchangeOp) and op.row_bytes is not None]
     size = {op: op.row_bytes.value.data for op in phases if op.row_bytes is not None}
     total = sum(size.values())
@@ -487,6 +489,7 @@ def check_row_cap(function: FuncOp, machine: Machine, cap: int | None = None) ->
             f"exchange rows take {total} bytes a tile; the cap is {limit}",
             location=function.location,
             notes=[f"{size[p]:>8} bytes  {p.reason.data}" for p in longest],
+            hint="--exchange-cap BYTES allows more; coarser panels and fewer partials take less",
         )
 
 

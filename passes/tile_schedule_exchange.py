@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Schedules every exchange phase and notes the bytes of its longest row, which memory allocation reserves on
-every tile.
+every tile. The module gets the figures of all phases: bounds, schedules, and what planning estimates.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects.tile import ExchangeOp
-from tilewright.passes.exchange_ir import phase_schedule
+from tilewright.passes.exchange_ir import PhaseFigures, phase_figures, record_figures
 from tilewright.passes.tensor_ir import machine_of
 
 
@@ -27,11 +27,13 @@ class TileScheduleExchangePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
+        figures: list[PhaseFigures] = []
         for phase in op.walk():
             if isinstance(phase, ExchangeOp):
                 try:
-                    rows = phase_schedule(phase, machine).row_words
+                    figures.append(phase_figures(phase, machine))
                 except TileError as error:
                     error.location = error.location or phase.location
                     raise
-                phase.properties["row_bytes"] = IntegerAttr(int(rows.max(initial=0)) * 4, i64)
+                phase.properties["row_bytes"] = IntegerAttr(figures[-1].row_bytes, i64)
+        record_figures(op, figures)

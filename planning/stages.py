@@ -22,6 +22,8 @@ from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
 from tilewright.machine.kernels import Kernel, kernel
 from tilewright.planning.dtypes import itemsize
+from tilewright.planning.exchange.estimate import estimate
+from tilewright.planning.exchange.messages import Messages
 from tilewright.planning.geometry import Transfers, transfers
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.padding import pad_region
@@ -192,24 +194,17 @@ def stage_transfers(stages: Stages, move: Move) -> Transfers:
 
 def exchange_cycles(stages: Stages, stage: ExchangeStage, machine: Machine) -> int:
     """
-    Bound of an exchange phase: the busiest tile's items received, items sent or controls, plus the phase
-    overhead.
-
-    A send is counted once for all its receivers (multicast is free at the sender).
+    Estimated cycles of an exchange phase, with the machine's overhead for a phase; 0 if it moves nothing.
     """
-    rx = np.zeros(machine.tiles, np.int64)  # (tiles,) items
-    tx = np.zeros(machine.tiles, np.int64)
-    controls = np.zeros(machine.tiles, np.int64)
+    names = list(dict.fromkeys(name for move in stage.moves for name in (move.src, move.dst)))
+    parts: list[Messages] = []
     for move in stage.moves:
         t = stage_transfers(stages, move)
-        words = t.nbytes // 4
-        rx += np.bincount(t.dst_tile, words, machine.tiles).astype(np.int64)
-        controls += np.bincount(t.dst_tile, minlength=machine.tiles)
-        key = (t.src_tile << 40) | (t.src_byte << 16) | np.minimum(t.nbytes, 0xFFFF)
-        _, first = np.unique(key, return_index=True)
-        tx += np.bincount(t.src_tile[first], words[first], machine.tiles).astype(np.int64)
-    busiest = int(np.maximum(np.maximum(rx, tx), controls).max(initial=0))
-    return busiest + machine.phase_overhead if busiest else 0
+        full = np.zeros(len(t), np.int64)
+        src, dst = full + names.index(move.src), full + names.index(move.dst)
+        parts.append(Messages(t.src_tile, src, t.src_byte, t.dst_tile, dst, t.dst_byte, t.nbytes))
+    cycles = estimate(Messages.concatenate(parts), machine).cycles
+    return cycles + machine.phase_overhead if cycles else 0
 
 
 def kernel_extents(stages: Stages, stage: ComputeStage, tiles: int) -> np.ndarray:

@@ -486,10 +486,11 @@ class Executor:
             if number + 1 < repeat.count:
                 for patch, tile, word, _ in originals:
                     self._apply_patch(patch, tile, word, phase)
-        for patch, tile, word, words in originals:
+                self._record_patches([tile for _, tile, _, _ in originals], phase)
+        for _, tile, word, words in originals:
             self.memory.words[tile, word] = words
-            if repeat.count > 1:
-                self._record_patch(patch, tile, phase)
+        if repeat.count > 1:
+            self._record_patches([tile for _, tile, _, _ in originals], phase)
         self._barrier()
         if not any(iteration):
             rest = (self._clock - start - first) / (repeat.count - 1) if repeat.count > 1 else None
@@ -532,11 +533,12 @@ class Executor:
             )
         mask = (limit - 1) << patch.shift
         self.memory.words[tile, word] = (words & ~mask & 0xFFFFFFFF | value << patch.shift).astype(np.uint32)
-        self._record_patch(patch, tile, phase)
 
-    def _record_patch(self, patch: DecodedPatch, tile: npt.NDArray[np.int64], phase: Phase) -> None:
-        """Patching costs each tile its own number of words."""
-        counts = np.bincount(tile, minlength=self.memory.tiles)
+    def _record_patches(self, patched: list[npt.NDArray[np.int64]], phase: Phase) -> None:
+        """The patches of a repeat are one call, at the price of all words that the tile patches."""
+        if not patched:
+            return
+        counts = np.bincount(np.concatenate(patched), minlength=self.memory.tiles)
         step = Phase(f"{phase.name}: patch rows", phase.provenance, phase.word, phase.iteration)
         self._record(
             step, "copy", self.machine.patch_cycles(counts), kernel("patch_rows").evidence == "assumed"

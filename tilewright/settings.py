@@ -24,6 +24,8 @@ class Settings:
     """Name of a machine (`c600`) or path to a machine file."""
     plan_path: Path | None = None
     """Plan file that forces choices of the planner."""
+    exchange_cap: int | None = None
+    """Most bytes of encoded exchange rows on a tile, instead of the machine's policy."""
     sidecar_dir: Path | None = None
     """Folder for tables that are too large to print inline."""
     home_report: Path | None = None

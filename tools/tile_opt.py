@@ -77,6 +77,12 @@ class TileOptMain(xDSLOptMain):
             help="machine for passes that are not given one: c600, t4, t16, t64 or a TOML file",
         )
         add("--plan", type=Path, metavar="FILE", help="plan file that forces the planner's choices")
+        add(
+            "--exchange-cap",
+            type=int,
+            metavar="BYTES",
+            help="most bytes of exchange rows on a tile (default: the machine's policy)",
+        )
         add("--home-report", type=Path, metavar="FILE", help="write where parameters live to FILE (JSON)")
         add("--inputs", type=Path, metavar="FILE", help="values of the program's inputs (.safetensors)")
         add("--sidecar-dir", type=Path, metavar="DIR", help="folder for tables too large to print inline")
@@ -228,6 +234,7 @@ class TileOptMain(xDSLOptMain):
         defaults = settings.Settings(
             machine=self.args.machine,
             plan_path=self.args.plan,
+            exchange_cap=self.args.exchange_cap,
             sidecar_dir=self.args.sidecar_dir,
             home_report=self.args.home_report,
             inputs_path=self.args.inputs,

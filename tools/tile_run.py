@@ -14,7 +14,7 @@ import resource
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tilewright.backends.program import Program
     from tilewright.frontends.program_folder import ProgramFolder
     from tilewright.machine import Machine
+    from tilewright.passes.exchange_ir import PhaseFigures
     from tilewright.sim.executor import RunResult
     from tilewright.tools.result_schema import Result
 
@@ -60,6 +61,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--plan", type=Path, help="plan file that forces plan records")
     parser.add_argument(
         "--dump-plan", type=Path, metavar="FILE", help="write the plan records in use, as --plan reads them"
+    )
+    parser.add_argument(
+        "--exchange-cap",
+        type=int,
+        metavar="BYTES",
+        help="most bytes of exchange rows on a tile (default: the machine's policy)",
+    )
+    parser.add_argument(
+        "--check-exchange",
+        action="store_true",
+        help="judge the rows of every exchange phase with the independent checker before running",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")
     parser.add_argument("--parameters", type=Path, help="values of the parameters (.safetensors)")
@@ -103,19 +115,31 @@ def compile_module(
     plan: Path | None,
     clock: Clock,
     dump_plan: Path | None = None,
+    check_exchange: bool = False,
 ) -> Program:
-    """Run what is left of a compilation, timing each pass; returns the machine program."""
+    """
+    Run what is left of a compilation, timing each pass; returns the machine program. `check_exchange`: judge
+    its rows against what each phase has to deliver.
+    """
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.dialects.tile_asm import module_to_program
+    from tilewright.passes.exchange_ir import ExpectedPhase, check_program, expected_phases
     from tilewright.passes.tensor_ir import MACHINE, machine_of
     from tilewright.passes.tile_compile import choose_homes, stages
+
+    expected: list[ExpectedPhase] = []
 
     written = module.attributes.get(MACHINE)
     if machine is not None and isinstance(written, StringAttr) and written.data != machine:
         raise RunError(f"--machine {machine} contradicts the program's tile.machine = {written.data!r}")
     dialects = {op.name.partition(".")[0] for op in module.walk()}
     if "tile_asm" in dialects:
+        if check_exchange:
+            raise RunError(
+                "--check-exchange: a lowered program no longer says what its exchanges deliver",
+                hint="give the program as it was before tile-lower-to-asm",
+            )
         return module_to_program(module)
     if machine is not None:
         module.attributes[MACHINE] = StringAttr(machine)
@@ -124,6 +148,8 @@ def compile_module(
     if "tile" in dialects:  # plans and buffers are decided
         passes = passes[1 + [stage.name for stage in passes].index("tile-lower-to-buffers") :]
     for stage in passes:
+        if check_exchange and stage.name == "tile-lower-to-asm":
+            expected = expected_phases(module)
         start = time.perf_counter()
         clock.steps.start(stage.name)
         stage.apply(context, module)
@@ -134,16 +160,24 @@ def compile_module(
             from tilewright.passes.tensor_ir import collect_plan, machine_of
 
             collect_plan(module, machine_of(module, None).name).write(dump_plan)
-    return module_to_program(module)
+    program = module_to_program(module)
+    if check_exchange:
+        start = time.perf_counter()
+        count = check_program(program, expected, machine_of(module, None))
+        clock.measure("check-exchange", start)
+        print(f"{count} sets of exchange rows checked in {len(expected)} phases: nothing found")
+    return program
 
 
 def run(arguments: Sequence[str]) -> int:
     """Do what the command line says; returns the exit status."""
     import numpy as np
 
+    from tilewright import settings
     from tilewright.backends.image import to_image
     from tilewright.frontends.program_folder import ProgramFolder, require, runs_in, select_run
     from tilewright.machine import load
+    from tilewright.passes.exchange_ir import read_figures
     from tilewright.planning.homes_report import resident_summary
     from tilewright.sim.executor import Executor
     from tilewright.tools import run_report
@@ -167,7 +201,17 @@ def run(arguments: Sequence[str]) -> int:
     planned = None
     if options.compare == "each":
         planned = _planned_copy(module, context, options)
-    program = compile_module(module, context, options.machine, options.plan, clock, options.dump_plan)
+    with settings.use(settings.Settings(exchange_cap=options.exchange_cap)):
+        program = compile_module(
+            module,
+            context,
+            options.machine,
+            options.plan,
+            clock,
+            options.dump_plan,
+            options.check_exchange,
+        )
+    figures = read_figures(module)
     machine = load(program.machine)
     start = time.perf_counter()
     image = to_image(program)
@@ -222,10 +266,11 @@ def run(arguments: Sequence[str]) -> int:
     assert result is not None
     simulate_seconds = time.perf_counter() - simulate_start
     stacked = {name: np.stack(values) for name, values in outputs.items()}
-    record = _record(folder, program, machine, result, stacked, runs)
+    record = _record(folder, program, machine, result, stacked, runs, figures)
     record = _with_costs(record, clock, compile_seconds, compile_rss, simulate_seconds)
     operators = run_report.operator_cycles(result.steps, work, machine)
     sections: dict[str, Any] = {"operators": [entry.to_json() for entry in operators]}
+    sections["exchange_phases"] = [asdict(f) for f in figures]
     if layers.found:
         sections["layers"] = layers.to_json()
     record = replace(record, sections=sections)
@@ -327,6 +372,10 @@ def _progress(text: str, last: bool) -> None:
         print(f"\r{text}", end="\n" if last else "", file=sys.stderr, flush=True)
 
 
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
 def _record(
     folder: ProgramFolder,
     program: Program,
@@ -334,6 +383,7 @@ def _record(
     result: RunResult,
     outputs: dict[str, np.ndarray],
     runs: int,
+    figures: Sequence[PhaseFigures],
 ) -> Result:
     from tilewright.backends.accounting import memory_by_category, row_bytes
     from tilewright.tools import result_schema as schema
@@ -375,9 +425,14 @@ def _record(
         memory=schema.Memory(memory_by_category(program, machine)),
         exchange=schema.Exchange(
             phases=len(phases),
-            transfers=0,
+            transfers=sum(f.transfers for f in figures),
             row_bytes_max=int(rows.max(initial=0)),
             row_bytes_mean=float(rows.mean()),
+            scheduled_over_bound=_ratio(sum(f.scheduled for f in figures), sum(f.bound for f in figures)),
+            estimate_over_scheduled=_ratio(
+                sum(f.estimated + machine.phase_overhead for f in figures),
+                sum(f.scheduled + machine.phase_overhead for f in figures),
+            ),
         ),
         code_bytes_max=sum(c.nbytes for c in program.code),
         repeats=[schema.Repeat(r.name, r.count, int(r.first), r.per_iteration) for r in result.repeats],

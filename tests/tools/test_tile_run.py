@@ -166,6 +166,7 @@ def test_compare_each(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--machine", "nowhere.toml"], 1, "cannot read machine file"),
         (["--expected", "nowhere.safetensors"], 1, "cannot read 'nowhere.safetensors'"),
         (["--plan", "nowhere.json"], 1, "cannot read the plan"),
+        (["--exchange-cap", "100"], 1, "bytes a tile; the cap is 100"),
         (["--poison", "much"], 2, "invalid float value: 'much'"),
         (["--frobnicate"], 2, "unrecognized arguments: --frobnicate"),
     ],
