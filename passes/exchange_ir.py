@@ -101,9 +101,9 @@ PHASES = "tile.exchange_phases"
 @dataclass(frozen=True)
 class PhaseFigures:
     """
-    One phase: messages, bytes of its longest row, and cycles without the machine's overhead for a phase: the
-    bound (items that the busiest tile sends or receives), the schedule, and what planning estimates. `paired`
-    is the share of the received bytes that come in 8-byte items, in thousandths.
+    One phase: messages (a multicast is one), bytes of its longest row, and cycles without the machine's
+    overhead for a phase: the bound (items that the busiest tile sends or receives), the schedule, and what
+    planning estimates. `paired` is the share of the received bytes that come in 8-byte items, in thousandths.
     """
 
     reason: str
@@ -137,7 +137,7 @@ def phase_figures(op: ExchangeOp, machine: Machine) -> PhaseFigures:
         made, messages = phase_schedule(op, machine), phase_messages(op)
         _figures[key] = PhaseFigures(
             "",
-            len(messages),
+            len(made.send_tile),
             4 * int(made.row_words.max(initial=0)),
             made.summary.bound,
             made.horizon,
