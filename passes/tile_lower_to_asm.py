@@ -77,6 +77,7 @@ class _Assembler:
         self.machine_name = machine_name
         self.tables: list[asm.Table] = []
         self.extents: dict[bytes, str] = {}
+        self.rows: dict[bytes, str] = {}
         self.bindings: list[asm.Binding] = []
         self.constants: list[asm.Constant] = []
         self.placed: list[asm.Placed] = []
@@ -231,13 +232,17 @@ class _Assembler:
                 location=op.location,
                 hint="run tile-schedule-exchange and tile-allocate-memory again",
             )
+        moving = [(i, place) for i, place in enumerate(map(placed_in, buffers)) if place.steps]
+        # Equal rows say that the same buffers are at the same places, so that one copy serves both phases.
+        key = rows.words.shape[1].to_bytes(4, "little") + rows.words.tobytes()
+        if not moving and key in self.rows:
+            return asm.Exchange(self.rows[key], op.reason.data, op.reason.data)
         name = f"rows{sum(1 for t in self.tables if t.category == 'rows')}"
         self.tables.append(asm.Table(name, op.row_address.value.data, rows.words, "rows"))
-        for i, buffer in enumerate(buffers):
-            place = placed_in(buffer)
-            if not place.steps:
-                continue
+        for i, place in moving:
             self.patch(name, rows, i, place)
+        if not moving:
+            self.rows[key] = name
         return asm.Exchange(name, op.reason.data, op.reason.data)
 
     def patch(self, name: str, rows: Rows, buffer: int, place: Place) -> None:

@@ -38,6 +38,7 @@ PASSES: tuple[str, ...] = (
     "tile-roll-repeat",
     "tile-schedule-exchange",
     "tile-select-homes",
+    "tile-traverse-exchange-panels",
     "tile-unroll-repeat",
 )
 
