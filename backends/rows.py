@@ -125,6 +125,55 @@ class Rows:
         return table
 
 
+def require_relocatable(rows: Rows, buffer: int, step: int, iterations: int, machine: Machine) -> None:
+    """
+    Whether rows can serve every iteration of a repeat in which a buffer moves by `step` bytes: only addresses
+    of its sends change. Raises ExchangeError that names the check which failed, the tile and the word.
+    """
+
+    def fail(check: str, text: str, tile: int, word: int) -> ExchangeError:
+        return ExchangeError(
+            f"rows cannot be relocated ({check}): {text}",
+            notes=[f"tile {tile}, word {word} of its row, buffer {buffer}, {iterations} x {step} bytes"],
+        )
+
+    _, point, owner = rows.pointers
+    received = np.flatnonzero(owner == buffer)
+    if len(received):
+        i = received[0]
+        raise fail(
+            "only sends move", "the phase receives into the buffer", int(rows.pointers[0][i]), int(point[i])
+        )
+    kind = kinds(rows.words)
+    for (tile, word, owner), size in ((rows.restarts, 4), (rows.paired_restarts, 8)):
+        chosen = owner == buffer
+        tile, word = tile[chosen], word[chosen]
+        if not len(tile):
+            continue
+        if step % size:
+            raise fail("whole items", f"steps are no multiple of {size} bytes", int(tile[0]), int(word[0]))
+        found = kind[tile, word]
+        other = np.flatnonzero((found != K_SEND) & (found != K_SENDPICP))
+        if len(other):
+            i = other[0]
+            text = f"the word named for a send is a {NAMES[found[i]]}"
+            raise fail("restart field", text, int(tile[i]), int(word[i]))
+        words = rows.words[tile, word].astype(np.int64)
+        wide = np.flatnonzero((words & PAIRED != 0) != (size == 8))
+        if len(wide):
+            i = wide[0]
+            raise fail("item size", f"the send does not count {size}-byte items", int(tile[i]), int(word[i]))
+        first = (words >> SEND_FIELD & ADDRESS_MASK) * size
+        last = first + step * (iterations - 1)
+        outside = np.flatnonzero(
+            (last < machine.sram_base) | (last >= machine.sram_base + machine.sram_bytes)
+        )
+        if len(outside):
+            i = outside[0]
+            text = f"the last iteration sends from {int(last[i]):#x}, outside of SRAM"
+            raise fail("address range", text, int(tile[i]), int(word[i]))
+
+
 def _last_at_or_before(keys: Ints, at: Ints, span: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """
     Index of the last of the sorted keys (tile * span + cycle) at or before each `at` on the same tile, and

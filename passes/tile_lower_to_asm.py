@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.backends import program as asm
 from tilewright.backends.image import encode_supervisor
-from tilewright.backends.rows import Rows, encode
+from tilewright.backends.rows import Rows, encode, require_relocatable
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import (
     AllocOp,
@@ -240,6 +240,9 @@ class _Assembler:
         name = f"rows{sum(1 for t in self.tables if t.category == 'rows')}"
         self.tables.append(asm.Table(name, op.row_address.value.data, rows.words, "rows"))
         for i, place in moving:
+            for repeat, members in place.steps:
+                step = member_stride(place.alloc) * members
+                require_relocatable(rows, i, step, repeat.iterations, self.machine)
             self.patch(name, rows, i, place)
         if not moving:
             self.rows[key] = name
