@@ -60,6 +60,12 @@ CLOSE = 1.015
 EFFORT = 240_000
 """Messages scheduled in all variants together, roughly; the first variant is always complete."""
 
+PATIENCE = 2
+"""Variants in a row that may fail to shorten a schedule by `WORTH` before no more are tried."""
+
+WORTH = 0.998
+"""See `PATIENCE`."""
+
 TRAIN = 256
 """Words that are sent to one set of receivers without a gap, at most (in 8-byte items: whole messages)."""
 
@@ -100,8 +106,8 @@ SINGLE_VARIANTS = (
 )
 MULTICAST_VARIANTS = (
     Variant(),
-    Variant(order="position"),
     Variant(descending=False),
+    Variant(order="position"),
     Variant(tolerance=0),
     Variant(tolerance=20, patience=3),
     Variant(tolerance=0, order="position", descending=False, patience=3),
@@ -350,12 +356,14 @@ def _best(sends: Sends, machine: Machine, lead: Ints, source: Ints) -> tuple[Sen
         single = int(plan.count.max()) == 1
         trains = _Trains.of(plan, machine, TRAIN_SINGLE if single else TRAIN)
         cost = len(trains.tile) * (1 if single else 3)
+        idle = 0
         for variant in variants:
-            if effort and (best_end <= goal or effort + cost > EFFORT):
+            if effort and (best_end <= goal or effort + cost > EFFORT or idle == PATIENCE):
                 break
             run = _single if single else _multicast
             begin = run(trains, lead, position, machine, variant)
             end = int((begin[trains.owner] + trains.latency + trains.items[trains.owner]).max())
+            idle = 0 if end < WORTH * best_end else idle + 1
             if end < best_end:
                 best, best_start, best_end = plan, trains.starts(begin), end
             effort += cost
