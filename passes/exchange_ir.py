@@ -218,14 +218,15 @@ def expected_phases(module: ModuleOp) -> list[ExpectedPhase]:
     return found
 
 
-def _exchanges(
+def exchanges(
     body: Sequence[asm.Instruction], repeat: asm.Repeat | None = None
 ) -> Iterator[tuple[asm.Exchange, asm.Repeat | None]]:
+    """The exchanges of a program in its order, with the innermost repeat around each."""
     for instruction in body:
         if isinstance(instruction, asm.Exchange):
             yield instruction, repeat
         elif isinstance(instruction, asm.Repeat):
-            yield from _exchanges(instruction.body, instruction)
+            yield from exchanges(instruction.body, instruction)
 
 
 def check_program(program: asm.Program, phases: Sequence[ExpectedPhase], machine: Machine) -> int:
@@ -235,7 +236,7 @@ def check_program(program: asm.Program, phases: Sequence[ExpectedPhase], machine
     rows were checked; raises ExchangeError with the findings.
     """
     tables = {table.name: table for table in program.tables}
-    lowered = list(_exchanges(program.body))
+    lowered = list(exchanges(program.body))
     if len(lowered) != len(phases):
         raise ExchangeError(f"the program has {len(lowered)} exchanges, {len(phases)} were asked for")
     checked = 0

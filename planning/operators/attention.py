@@ -35,6 +35,9 @@ from tilewright.planning.operators.matmul import (
 )
 from tilewright.planning.stages import Stages, Value
 
+ROW_COLUMNS = 8
+"""Columns that are whole 8-byte items in every element type: rows of multiples of them need no panels."""
+
 
 @dataclass(frozen=True)
 class AttentionRecord(Record):
@@ -240,7 +243,10 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
         owner = Axis(shape.queries, (*m_axis.splits, *splits(ceil_div(qb, np_), by_key)))
     arrived = Layout((p_local, b_axis, owner, e_axis), parts, (), 0, tiles)
     arrived_sums = Layout((p_local, b_axis, owner), ((0, 0), (1, 0), (2, 0)), (), 0, tiles)
-    result = Layout((b_axis, owner, e_axis), panel, (), 0, tiles)
+    # Rows of a head one after another: whoever takes several heads side by side cuts them at other columns.
+    whole = shape.value_depth % ROW_COLUMNS == 0
+    rows = ((0, 0), (1, 0), (2, 0)) if whole else panel
+    result = Layout((b_axis, owner, Axis(shape.value_depth) if whole else e_axis), rows, (), 0, tiles)
     result_row = Layout((b_axis, owner), ((0, 0), (1, 0)), (), 0, tiles)
     return Layouts(
         q, k, v, scores, maxima, all_maxima, row, maxima, partial, arrived, arrived_sums, result, result_row
