@@ -280,7 +280,7 @@ def buffer_lives(function: FuncOp, events: Events) -> dict[AllocOp, Life]:
     last: dict[AllocOp, int] = {}
     makers: dict[AllocOp, Operation] = {}
     readers: dict[AllocOp, Operation] = {}
-    kinds: dict[AllocOp, str] = {}
+    kinds: dict[AllocOp, set[str]] = {}  # a parameter or input that is returned is an output too
     repeats: dict[AllocOp, RepeatOp] = {}
     allocs: list[AllocOp] = []
     for op in function.walk():
@@ -300,43 +300,43 @@ def buffer_lives(function: FuncOp, events: Events) -> dict[AllocOp, Life]:
             if hi >= last.get(alloc, -1):
                 last[alloc], readers[alloc] = hi, op
             if isinstance(op, BindOp) and op.kind.data != "value":
-                kinds[alloc] = op.kind.data
+                kinds.setdefault(alloc, set()).add(op.kind.data)
             around = op.parent_op()
             if isinstance(around, RepeatOp) and around is not alloc.parent_op():
                 repeats.setdefault(alloc, around)
     lives: dict[AllocOp, Life] = {}
     for alloc in allocs:
         lo, hi = first.get(alloc, events.spans[alloc][0]), last.get(alloc, events.spans[alloc][0])
-        kind = kinds.get(alloc)
-        if kind in ("parameter", "constant"):
+        kind = kinds.get(alloc, set())
+        if resident := next((k for k in ("parameter", "constant") if k in kind), None):
             repeat = repeats.get(alloc)
             through = (
                 f", read by every iteration of repeat '{repeat.repeat_name.data}'"
                 if repeat is not None
                 else ""
             )
-            lives[alloc] = Life(0, events.count, f"resident {kind}{through}")
+            lives[alloc] = Life(0, events.count, f"resident {resident}{through}")
             continue
         maker, reader = makers.get(alloc), readers.get(alloc)
         made = (
             "an input"
-            if kind == "input"
+            if "input" in kind
             else f"made by {op_text(maker)}"
             if maker is not None
             else "never used"
         )
         read = (
             "an output"
-            if kind == "output"
+            if "output" in kind
             else f"needed until {op_text(reader)}"
             if reader is not None
             else ""
         )
-        if (repeat := repeats.get(alloc)) is not None and kind != "output":
+        if (repeat := repeats.get(alloc)) is not None and "output" not in kind:
             read += f", in all of repeat '{repeat.repeat_name.data}'"
         lives[alloc] = Life(
-            0 if kind == "input" else lo,
-            events.count if kind == "output" else hi,
+            0 if "input" in kind else lo,
+            events.count if "output" in kind else hi,
             ", ".join(t for t in (made, read) if t),
         )
     return lives

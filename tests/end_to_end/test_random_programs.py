@@ -69,6 +69,11 @@ def test_no_result_depends_on_what_memory_held_before(first: int) -> None:
         run(straight if seed % 2 else programs.repeated, seed, harness.POISONS)
 
 
+def test_a_parameter_that_is_returned_lives_from_the_start() -> None:
+    """Its second binding, as an output, must not shorten its life: an unused input was placed over it."""
+    run(straight, 2027, two(2027))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(2000, 6000, 200))
 def test_many_programs(first: int) -> None:
