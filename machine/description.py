@@ -203,6 +203,11 @@ class Machine:
                 return region
         raise KeyError(name)
 
+    def load_bytes(self, memory: str) -> int:
+        """Bytes that one load brings from memory of a class; from the fastest where the machine has none."""
+        known = {region.name: region.load_bytes for region in self.regions}
+        return known.get(memory, max(known.values()))
+
     def region_of(self, address: int) -> Region | None:
         """The region that holds a byte address, or None."""
         return next((r for r in self.regions if r.start <= address < r.end), None)
@@ -278,7 +283,7 @@ class Machine:
         from tilewright.machine.kernels import kernel
 
         words = np.atleast_1d(np.asarray(words, dtype=np.int64))
-        return kernel("patch_rows").cycles(words[:, None], ("u32",), {})
+        return kernel("patch_rows").cycles(self, words[:, None], ("u32",), {})
 
 
 # Reading

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Cycle formulas of the kernels: one call on one tile with its six workers, call and worker set-up included.
+Cycle formulas of the kernels: one call on one tile with all of its workers, call and worker set-up included.
+A bundle of each worker takes one turn of the barrel, so a bundle costs as many cycles as there are workers.
 
 Closed forms in the extents, vectorised over calls. The constants come from published measurements on a real
 C600 (`measurements.json`, only the points marked `fit`; `tile-kernels` prints predicted and published), from
@@ -13,18 +14,20 @@ PL = graphcore/poplibs cycle estimators.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright.planning.dtypes import itemsize
 
+if TYPE_CHECKING:
+    from tilewright.machine.description import Machine
+
 Scalars = Mapping[str, float | int]
 Terms = list[tuple[str, np.ndarray]]
-Formula = Callable[[np.ndarray, tuple[str, ...], Scalars], Terms]
-"""(extents int64 (calls, axes), all at least 1; dtypes of ins then outs; scalars) -> terms."""
+Formula = Callable[["Machine", np.ndarray, tuple[str, ...], Scalars], Terms]
+"""(machine; extents int64 (calls, axes), all at least 1; dtypes of ins then outs; scalars) -> terms."""
 
-WORKERS = 6
-"""Workers of a tile. A bundle of each of them takes one turn of the barrel, so a bundle costs 6 cycles."""
 CALL = 129
 """Paid once per call, however many rows follow. IS: layer_norm of 1 row took 7,140 cycles, 3 rows 21,162."""
 LOOP = 330
@@ -64,12 +67,14 @@ def _loop(n: np.ndarray, per_round: int, cycles: int, setup: int, label: str = "
     ]
 
 
-def _f8_store(n: np.ndarray, dtype: str) -> Terms:
+def _f8_store(machine: Machine, n: np.ndarray, dtype: str) -> Terms:
     """The extra loop of a kernel whose result is f8: that of the measured flat cast, less its call."""
-    return [("f8 store", 24 * _ceil(n, 48))] if dtype.startswith("f8") else []
+    return (
+        [("f8 store", 4 * machine.workers * _ceil(n, 8 * machine.workers))] if dtype.startswith("f8") else []
+    )
 
 
-def _rows(r: np.ndarray, c: np.ndarray, step: int, bundles: int, once: int) -> Terms:
+def _rows(machine: Machine, r: np.ndarray, c: np.ndarray, step: int, bundles: int, once: int) -> Terms:
     """
     A kernel over r rows of c elements, by the cheaper of two distributions over the workers.
 
@@ -78,9 +83,9 @@ def _rows(r: np.ndarray, c: np.ndarray, step: int, bundles: int, once: int) -> T
     `once` is call and set-up of one row, `bundles` are spent by a worker for `step` elements.
     """
     shared = r * (once - CALL)
-    shared_loop = r * _ceil(c, step * WORKERS) * WORKERS * bundles
-    owned = (once - CALL) + _ceil(r, WORKERS) * WORKERS * ROW_BUNDLES
-    owned_loop = _ceil(r, WORKERS) * WORKERS * bundles * _ceil(c, step)
+    shared_loop = r * _ceil(c, step * machine.workers) * machine.workers * bundles
+    owned = (once - CALL) + _ceil(r, machine.workers) * machine.workers * ROW_BUNDLES
+    owned_loop = _ceil(r, machine.workers) * machine.workers * bundles * _ceil(c, step)
     columns = shared + shared_loop <= owned + owned_loop
     loop = np.where(columns, shared_loop, owned_loop)
     exact = np.minimum(r * c * bundles // step, loop)
@@ -94,22 +99,27 @@ def _rows(r: np.ndarray, c: np.ndarray, step: int, bundles: int, once: int) -> T
 
 # Matrix unit
 
+MEASURED_LOAD_BYTES = 16
+"""Bytes of weights that a load brought in the published sweep of products: they lay in interleaved memory."""
+
 
 def gemm(inputs: int, passes: int, row: int, panel: int) -> Formula:
     """
     Panels of `inputs` k by 16 n: `passes` of the unit each, `row` cycles per row and `panel` to set up.
 
-    Weights in standard memory load at 8 instead of 16 bytes a cycle: 32 cycles more for a pass of 16 outputs
-    (512 B), 16 more for one of 8.
+    `panel` was measured with weights that load at 16 bytes a cycle, 512 B for a pass of 16 outputs and 256 B
+    for one of 8; what memory loads more slowly or faster is added or taken off.
     """
-    slow_load = 16 if row == 4 and passes > 1 else 32
+    weights = 256 if row == 4 and passes > 1 else 512
 
-    def formula(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
         b, m, n, k = extents.T
         panels = b * _ceil(k, inputs) * _ceil(n, 16) * passes
-        terms: Terms = [("set-up", b * 294), ("panels", panels * panel), ("rows", panels * row * m)]
+        load = weights // machine.load_bytes("interleaved") - weights // MEASURED_LOAD_BYTES
+        terms: Terms = [("set-up", b * 294), ("panels", panels * (panel + load)), ("rows", panels * row * m)]
         if scalars.get("weights_standard", 0):
-            terms.append(("weights from standard memory", panels * slow_load))
+            slower = weights // machine.load_bytes("standard") - weights // machine.load_bytes("interleaved")
+            terms.append(("weights from standard memory", panels * slower))
         return terms
 
     return formula
@@ -121,21 +131,25 @@ def gemm(inputs: int, passes: int, row: int, panel: int) -> Formula:
 def pointwise(half: int, single: int, setup: int) -> Formula:
     """`half` bundles of a worker for 4 halves, `single` for 2 floats, load and store included."""
 
-    def formula(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
         n, step = extents.prod(axis=1), _step(dtypes)
         bundles = half if step == 4 else single
-        return _loop(n, step * WORKERS, WORKERS * bundles, setup) + _f8_store(n, dtypes[-1])
+        return _loop(n, step * machine.workers, machine.workers * bundles, setup) + _f8_store(
+            machine, n, dtypes[-1]
+        )
 
     return formula
 
 
-def gelu(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+def gelu(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     """77 bundles per 16 halves (IS). Floats: the same for 8, as PL charges the other transcendentals."""
     n = extents.prod(axis=1)
-    return _loop(n, 96 if _step(dtypes) == 4 else 48, 462, LOOP) + _f8_store(n, dtypes[-1])
+    return _loop(
+        n, machine.workers * (16 if _step(dtypes) == 4 else 8), 77 * machine.workers, LOOP
+    ) + _f8_store(machine, n, dtypes[-1])
 
 
-def cast(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+def cast(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     """4 bundles per 8 elements (IS, flat f16 and f8); where PL needs an emulated conversion, PL's count."""
     source, target = dtypes[0], dtypes[-1]
     from_f8, to_f8 = source.startswith("f8"), target.startswith("f8")
@@ -147,10 +161,10 @@ def cast(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Term
         bundles = 13
     else:
         bundles = 4
-    return _loop(extents.prod(axis=1), 48, WORKERS * bundles, LOOP)
+    return _loop(extents.prod(axis=1), 8 * machine.workers, machine.workers * bundles, LOOP)
 
 
-def copy(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+def copy(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     """8 bytes a cycle in runs of double words (`run_bytes`), 3 cycles a word, 10 a half, 20 a byte."""
     n, item = extents.prod(axis=1), itemsize(dtypes[0])
     run = int(scalars.get("run_bytes", 8))
@@ -162,28 +176,32 @@ def copy(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Term
     return [setup, ("sub-word elements", n * (10 if item > 1 else 20))]
 
 
-def fill(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+def fill(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     n = extents.prod(axis=1)
     return [("set-up", _constant(n, COPY)), ("double words", _ceil(n, 2))]
 
 
-def widen(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+def widen(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     n = extents.prod(axis=1)
     return [("set-up", _constant(n, COPY)), ("elements", 3 * n)]
 
 
-def patch_by_workers(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
-    return _loop(extents[:, 0], WORKERS, 9 * WORKERS, 234, "words")
+def patch_by_workers(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> Terms:
+    return _loop(extents[:, 0], machine.workers, 9 * machine.workers, 234, "words")
 
 
-def patch_by_supervisor(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+def patch_by_supervisor(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> Terms:
     n = extents[:, 0]
     return [("set-up", _constant(n, 24)), ("words", 32 * n)]
 
 
-def gather_rows(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+def gather_rows(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     p, t, _, c = extents.T
-    rounds = p * _ceil(t, WORKERS) * WORKERS
+    rounds = p * _ceil(t, machine.workers) * machine.workers
     return [
         ("set-up", _constant(t, LOOP)),
         ("indices", rounds * 8),
@@ -194,35 +212,39 @@ def gather_rows(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) 
 # Reductions
 
 
-def reduce_partials(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+def reduce_partials(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> Terms:
     p, n = extents[:, 0], extents[:, 1:].prod(axis=1)
-    rounds = _ceil(n, 12 * _step(dtypes[:1]))
+    rounds = _ceil(n, 2 * machine.workers * _step(dtypes[:1]))
     return [
         ("set-up", _constant(n, 282)),
-        ("rounds", rounds * WORKERS * 11),
-        ("partials", rounds * WORKERS * 2 * (p - 1)),
-        *_f8_store(n, dtypes[-1]),
+        ("rounds", rounds * machine.workers * 11),
+        ("partials", rounds * machine.workers * 2 * (p - 1)),
+        *_f8_store(machine, n, dtypes[-1]),
     ]
 
 
-def reduce_partials_bias_gelu(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+def reduce_partials_bias_gelu(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> Terms:
     p, m, n = extents.T
     strips = _ceil(n, 16)
     return [
         ("set-up", _constant(n, 288)),
         ("column strips", strips * 222),
-        ("rounds", strips * _ceil(m * 4, WORKERS) * WORKERS * (20 + p)),
-        *_f8_store(m * n, dtypes[-1]),
+        ("rounds", strips * _ceil(m * 4, machine.workers) * machine.workers * (20 + p)),
+        *_f8_store(machine, m * n, dtypes[-1]),
     ]
 
 
 def reduce_trailing(bundles: int) -> Formula:
     """Reduction of the last `reduced` axes, `bundles` of a worker per 64-bit load."""
 
-    def formula(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
         kept = extents.shape[1] - int(scalars.get("reduced", 1))
         r, c = extents[:, :kept].prod(axis=1), extents[:, kept:].prod(axis=1)
-        return _rows(r, c, _step(dtypes[:1]), bundles, LOOP)
+        return _rows(machine, r, c, _step(dtypes[:1]), bundles, LOOP)
 
     return formula
 
@@ -233,19 +255,19 @@ def reduce_trailing(bundles: int) -> Formula:
 def rows(bundles: int, once: int) -> Formula:
     """Kernels over (r, c) with `once` cycles of call and set-up for a row, `bundles` of a worker per step."""
 
-    def formula(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
         r, c = extents.T
-        return _rows(r, c, _step(dtypes[:1]), bundles, once) + _f8_store(r * c, dtypes[-1])
+        return _rows(machine, r, c, _step(dtypes[:1]), bundles, once) + _f8_store(machine, r * c, dtypes[-1])
 
     return formula
 
 
-def norm_merge(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+def norm_merge(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     p, r = extents.T
-    return [("set-up", _constant(r, LOOP)), ("partials", _ceil(r, WORKERS) * WORKERS * 8 * p)]
+    return [("set-up", _constant(r, LOOP)), ("partials", _ceil(r, machine.workers) * machine.workers * 8 * p)]
 
 
-def softmax(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+def softmax(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     """
     Six rows at a time, each by one worker; rows that do not fill a round may be split over all workers.
 
@@ -254,31 +276,33 @@ def softmax(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> T
     """
     r, c = extents.T
     wide = 1 if _step(dtypes) == 4 else 2
-    owned = WORKERS * SOFTMAX_BUNDLES * wide * _ceil(c, 16) + 33
-    split = 720 - CALL + 564 * wide * _ceil(c, 16 * WORKERS)
-    rest = r % WORKERS
+    owned = machine.workers * SOFTMAX_BUNDLES * wide * _ceil(c, 16) + 33
+    split = 720 - CALL + 94 * machine.workers * wide * _ceil(c, 16 * machine.workers)
+    rest = r % machine.workers
     whole, shared = np.where(rest > 0, owned, 0), rest * split
     forced = scalars.get("split")
     last = np.minimum(whole, shared) if forced is None else (shared if forced else whole)
     return [
         ("call", _constant(r, CALL)),
-        ("rounds of rows", r // WORKERS * owned),
+        ("rounds of rows", r // machine.workers * owned),
         ("last rows", last),
-        *_f8_store(r * c, dtypes[-1]),
+        *_f8_store(machine, r * c, dtypes[-1]),
     ]
 
 
-def softmax_exp(extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+def softmax_exp(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     """Softmax less its normalisation; the first pass stays, for loading the maximum and storing the sum."""
     b, m, n = extents.T
-    rounds, keys = _ceil(b * m, WORKERS), _ceil(n, 16)
+    rounds, keys = _ceil(b * m, machine.workers), _ceil(n, 16)
     wide = 1 if _step(dtypes[:1]) == 4 else 2
     bundles = (SOFTMAX_BUNDLES - NORMALISE_BUNDLES) * wide
     terms: Terms = [
         ("set-up", _constant(n, LOOP)),
-        ("rows", rounds * WORKERS * ROW_BUNDLES),
-        ("keys", rounds * WORKERS * bundles * keys),
+        ("rows", rounds * machine.workers * ROW_BUNDLES),
+        ("keys", rounds * machine.workers * bundles * keys),
     ]
     if dtypes[2].startswith("f8"):
-        terms.append(("f8 store", rounds * WORKERS * 4 * keys))  # PL: 2 bundles per 8, inside the same loop
+        terms.append(
+            ("f8 store", rounds * machine.workers * 4 * keys)
+        )  # PL: 2 bundles per 8, inside the same loop
     return terms

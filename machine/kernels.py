@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ import numpy.typing as npt
 from tilewright.diagnostics import TileError
 from tilewright.machine import formulas as f
 from tilewright.machine.formulas import Formula, Scalars, Terms
+
+if TYPE_CHECKING:
+    from tilewright.machine.description import Machine
 
 
 class UnknownKernel(TileError, KeyError):
@@ -110,10 +113,15 @@ class Kernel:
     scalars: tuple[str, ...] = ()
 
     def itemise(
-        self, extents: npt.ArrayLike, dtypes: tuple[str, ...], scalars: Scalars | None = None
+        self,
+        machine: Machine,
+        extents: npt.ArrayLike,
+        dtypes: tuple[str, ...],
+        scalars: Scalars | None = None,
     ) -> Terms:
         """
-        The cost of each call as (term, cycles int64 (calls,)); the terms sum to `cycles`.
+        The cost of each call on a tile of `machine` as (term, cycles int64 (calls,)); the terms sum to
+        `cycles`.
 
         `extents` int64 (calls, axes), or (axes,) for one call; `dtypes` those of ins, then outs.
         """
@@ -122,14 +130,18 @@ class Kernel:
         if given != rank and ("..." not in self.axes or given < rank - 1):
             raise ValueError(f"{self.name} has axes {', '.join(self.axes)}: got {given} extents")
         busy = (table > 0).all(axis=1)
-        terms = self.formula(np.maximum(table, 1), dtypes, scalars or {})
+        terms = self.formula(machine, np.maximum(table, 1), dtypes, scalars or {})
         return [(name, np.where(busy, cycles, 0).astype(np.int64)) for name, cycles in terms]
 
     def cycles(
-        self, extents: npt.ArrayLike, dtypes: tuple[str, ...], scalars: Scalars | None = None
+        self,
+        machine: Machine,
+        extents: npt.ArrayLike,
+        dtypes: tuple[str, ...],
+        scalars: Scalars | None = None,
     ) -> np.ndarray:
         """Cycles of each call, int64 (calls,); 0 where an extent is 0. Arguments as for `itemise`."""
-        return np.sum([cycles for _, cycles in self.itemise(extents, dtypes, scalars)], axis=0)
+        return np.sum([cycles for _, cycles in self.itemise(machine, extents, dtypes, scalars)], axis=0)
 
     def padded(self, extents: npt.ArrayLike) -> np.ndarray:
         """Extents rounded up to what the kernel reads and writes; same shape, last axis = kernel axes."""

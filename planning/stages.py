@@ -258,4 +258,4 @@ def compute_cycles(stages: Stages, stage: ComputeStage, machine: Machine) -> np.
     entry: Kernel = kernel(stage.kernel)
     extents = kernel_extents(stages, stage, machine.tiles)
     dtypes = tuple(stages.buffer(op.buffer).dtype for op in (*stage.ins, *stage.outs))
-    return entry.cycles(extents, dtypes, dict(stage.scalars))
+    return entry.cycles(machine, extents, dtypes, dict(stage.scalars))

@@ -119,7 +119,7 @@ class Calls:
             bound = self._bind(call, entry, group, scalars, iteration, phase)
             self._evaluate(call, entry, group, bound, scalars, function, phase)
             facts = {**scalars, **self._placement_scalars(entry, bound)}
-            cycles[group.numbers] = entry.cycles(np.array([group.extents]), dtypes, facts)[0]
+            cycles[group.numbers] = entry.cycles(self.machine, np.array([group.extents]), dtypes, facts)[0]
         return Called(entry.name, cycles, extents.active, entry.evidence_of(dtypes) == "assumed")
 
     def _kernel(self, call: DecodedCall, phase: Phase) -> Kernel:

@@ -56,7 +56,7 @@ class Work:
     operand_bytes: int
 
 
-def program_work(module: ModuleOp) -> dict[str, Work]:
+def program_work(module: ModuleOp, machine: Machine) -> dict[str, Work]:
     """
     Work by operator in the order of the program, of a module of tensor operations; {} for a compiled one.
     """
@@ -74,7 +74,7 @@ def program_work(module: ModuleOp) -> dict[str, Work]:
         iterations = _iterations(op)
         nbytes = sum(math.prod(shape) * itemsize(dtype) for shape, dtype in operator.operand_types)
         work[names[op.result]] = Work(
-            operator.name, iterations, inner_cycles(operator) * iterations, nbytes * iterations
+            operator.name, iterations, inner_cycles(operator, machine) * iterations, nbytes * iterations
         )
     return work
 
@@ -88,37 +88,39 @@ def _iterations(op: Operation) -> int:
     return count
 
 
-def inner_cycles(operator: Operator) -> float:
+def inner_cycles(operator: Operator, machine: Machine) -> float:
     """Cycles of one tile in the inner loops of an operator's kernels; 0 for what only moves data."""
     shapes = [shape for shape, _ in operator.operand_types]
     if operator.name == "matmul":
         product = matmul.canonical(operator)
-        return product.b * product.m * product.n * product.k / products_per_cycle(product.kernel)
+        return product.b * product.m * product.n * product.k / products_per_cycle(product.kernel, machine)
     if operator.name == "attention":
         shape = attention.canonical(operator)
         scores = shape.b * shape.queries * shape.keys
         return scores * (
-            shape.depth / products_per_cycle(shape.score_kernel)
-            + shape.value_depth / products_per_cycle(shape.output_kernel)
+            shape.depth / products_per_cycle(shape.score_kernel, machine)
+            + shape.value_depth / products_per_cycle(shape.output_kernel, machine)
         )
     dtypes = (*(dtype for _, dtype in operator.operand_types), operator.result_dtype)
     if operator.name in pointwise.FUNCTIONS or operator.name in ("gelu", "cast"):
-        return _loops(pointwise.kernel_name(operator), (math.prod(operator.result_shape),), dtypes)
+        return _loops(machine, pointwise.kernel_name(operator), (math.prod(operator.result_shape),), dtypes)
     if operator.name in ("layer_norm", "rms_norm", "softmax"):
-        return _loops(operator.name, (math.prod(shapes[0][:-1]), shapes[0][-1]), dtypes)
+        return _loops(machine, operator.name, (math.prod(shapes[0][:-1]), shapes[0][-1]), dtypes)
     if operator.name == "reduce":
         kind = str(operator.attributes["kind"])
         rows = math.prod(operator.result_shape)
         columns = math.prod(shapes[0]) // max(rows, 1)
-        return _loops(f"reduce.{'sum' if kind == 'mean' else kind}", (rows, columns), dtypes, {"reduced": 1})
+        return _loops(
+            machine, f"reduce.{'sum' if kind == 'mean' else kind}", (rows, columns), dtypes, {"reduced": 1}
+        )
     return 0.0
 
 
-def products_per_cycle(name: str) -> float:
+def products_per_cycle(name: str, machine: Machine) -> float:
     """Multiplications of a matrix kernel in a cycle while rows stream through a panel."""
     rows = 1024
     granule = kernel(name).granule
-    terms = dict(kernel(name).itemise((1, rows, granule[2], granule[3]), ("f16",) * 3))
+    terms = dict(kernel(name).itemise(machine, (1, rows, granule[2], granule[3]), ("f16",) * 3))
     return rows * granule[2] * granule[3] / float(terms["rows"][0])
 
 
@@ -126,11 +128,15 @@ _OUTSIDE = ("set-up", "call", "rounding", "rows")
 
 
 def _loops(
-    name: str, extents: tuple[int, ...], dtypes: tuple[str, ...], scalars: Mapping[str, int] | None = None
+    machine: Machine,
+    name: str,
+    extents: tuple[int, ...],
+    dtypes: tuple[str, ...],
+    scalars: Mapping[str, int] | None = None,
 ) -> float:
     if 0 in extents:
         return 0.0
-    terms = kernel(name).itemise(extents, dtypes, scalars)
+    terms = kernel(name).itemise(machine, extents, dtypes, scalars)
     return float(sum(int(cycles[0]) for term, cycles in terms if term not in _OUTSIDE))
 
 

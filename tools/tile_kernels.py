@@ -36,6 +36,9 @@ def _parser() -> argparse.ArgumentParser:
         "--scalar", action="append", default=[], metavar="NAME=N", help="a scalar of the call"
     )
     parser.add_argument(
+        "--machine", default="c600", help="machine of the itemised call: a name or a machine file"
+    )
+    parser.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="as JSON, to a file or standard output"
     )
     return parser
@@ -160,6 +163,7 @@ def _default_types(name: str, operands: int) -> tuple[str, ...]:
 
 def _itemise(options: argparse.Namespace) -> dict[str, Any]:
     """One kernel, and one call of it if extents are given."""
+    from tilewright.machine import load
     from tilewright.machine.kernels import kernel
     from tilewright.planning.dtypes import UnknownDtype, dtype
 
@@ -179,7 +183,7 @@ def _itemise(options: argparse.Namespace) -> dict[str, Any]:
     try:
         for name in types:
             dtype(name)
-        terms = entry.itemise(extents, types, scalars)
+        terms = entry.itemise(load(options.machine), extents, types, scalars)
     except (UnknownDtype, ValueError) as error:
         raise TileError(str(error)) from error
     call = {name: int(cycles[0]) for name, cycles in terms}

@@ -178,6 +178,7 @@ def run(arguments: Sequence[str]) -> int:
     from tilewright.frontends.program_folder import ProgramFolder, require, runs_in, select_run
     from tilewright.machine import load
     from tilewright.passes.exchange_ir import read_figures
+    from tilewright.passes.tensor_ir import machine_of
     from tilewright.planning.homes_report import resident_summary
     from tilewright.sim.executor import Executor
     from tilewright.tools import run_report
@@ -196,7 +197,7 @@ def run(arguments: Sequence[str]) -> int:
         start = time.perf_counter()
         folder = _calibrate(module, folder, options.calibrate)
         clock.measure("calibrate", start)
-    work = run_report.program_work(module)
+    work = run_report.program_work(module, machine_of(module, options.machine))
     compile_start = time.perf_counter()
     planned = None
     if options.compare == "each":

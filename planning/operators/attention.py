@@ -134,7 +134,7 @@ def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
         room = bb * ((qb + nb) * dp * size + vp * nb * size + 2 * qb * nb * psize + 2 * qb * vp * psize)
 
         def cycles(name: str, *extents: int, dtypes: tuple[str, ...] = ()) -> int:
-            return int(kernel(name).cycles(np.array([extents]), dtypes or (shape.dtype,) * 4, {})[0])
+            return int(kernel(name).cycles(machine, np.array([extents]), dtypes or (shape.dtype,) * 4, {})[0])
 
         total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
         if shape.mask is not None:

@@ -100,7 +100,7 @@ def _cycles(shape: Shape, parts: tuple[int, int], machine: Machine) -> int:
     size = itemsize(shape.dtype)
 
     def cycles(name: str, *extents: int) -> int:
-        return int(kernel(name).cycles(np.array([extents]), (shape.dtype,) * 4, {})[0])
+        return int(kernel(name).cycles(machine, np.array([extents]), (shape.dtype,) * 4, {})[0])
 
     total = cycles("gather_rows", 1, shape.count, rows, columns) + shape.count
     if parts[0] > 1:

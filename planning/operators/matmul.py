@@ -216,7 +216,10 @@ def grids(shape: Shape, machine: Machine) -> Grids:
     kb = -(-k_part // shape.inputs) * shape.inputs
     size, partial = itemsize(shape.operand_dtype[0]), itemsize(shape.partial)
     gemm = kernel(shape.kernel).cycles(
-        np.stack([np.full_like(mb, bb), mb, nb, kb], axis=1), (*shape.operand_dtype, shape.partial), {}
+        machine,
+        np.stack([np.full_like(mb, bb), mb, nb, kb], axis=1),
+        (*shape.operand_dtype, shape.partial),
+        {},
     )
     # two tiles that share a bus get one of the operands at twice the rate (`tile_order`)
     paired = np.maximum(np.where(np_ % 2 == 0, mb, 0), np.where(mp % 2 == 0, nb, 0)) // 2
@@ -225,7 +228,7 @@ def grids(shape: Shape, machine: Machine) -> Grids:
     reduced = np.where(kp > 1, bb * mb * nb * partial // 4 + machine.phase_overhead, 0)
     rows = -(-mb // kp)
     adds = kernel("reduce_partials").cycles(
-        np.stack([kp, bb * rows * nb], axis=1), (shape.partial, shape.result_dtype), {}
+        machine, np.stack([kp, bb * rows * nb], axis=1), (shape.partial, shape.result_dtype), {}
     )
     total = (
         gemm + np.maximum(received, controls) + machine.phase_overhead + reduced + np.where(kp > 1, adds, 0)

@@ -13,6 +13,7 @@ from tilewright.machine import load
 from tilewright.machine.kernels import UnknownKernel, kernel, kernel_names
 from tilewright.sim.kernels import SEMANTICS
 
+C600 = load("c600")
 GEMMS = ("gemm.f8", "gemm.f16.f16", "gemm.f16.f32", "gemm.f32", "gemm.bf16", "gemm.i8")
 UNARY = "neg abs exp log sqrt rsqrt tanh erf sigmoid relu square reciprocal gelu_tanh gelu_erf".split()
 BINARY = "add sub mul div max min".split()
@@ -89,14 +90,14 @@ def test_empty_calls_cost_nothing_and_terms_sum(name: str):
     extents = np.arange(1, 5 * rank + 1).reshape(5, rank) % 41 + 1
     extents[2, 0] = 0
     extents[3, -1] = 0
-    cycles = kernel(name).cycles(extents, _types(name))
+    cycles = kernel(name).cycles(C600, extents, _types(name))
     assert cycles.shape == (5,) and cycles.dtype == np.int64
     assert (cycles[[2, 3]] == 0).all() and (cycles[[0, 1, 4]] > 0).all()
-    terms = kernel(name).itemise(extents, _types(name))
+    terms = kernel(name).itemise(C600, extents, _types(name))
     assert (sum(c for _, c in terms) == cycles).all()
     assert all((c >= 0).all() for _, c in terms)
     assert len({term for term, _ in terms}) == len(terms)
-    one_by_one = [kernel(name).cycles(row, _types(name))[0] for row in extents]
+    one_by_one = [kernel(name).cycles(C600, row, _types(name))[0] for row in extents]
     assert one_by_one == cycles.tolist()
 
 
@@ -110,7 +111,7 @@ def test_more_work_never_costs_less(name: str, data: st.DataObject):
     large = list(small)
     large[axis] += data.draw(st.integers(1, 50))
     dtype = data.draw(st.sampled_from(["f16", "f32", F8]))
-    cycles = kernel(name).cycles(np.array([small, large]), _types(name, dtype))
+    cycles = kernel(name).cycles(C600, np.array([small, large]), _types(name, dtype))
     assert cycles[0] <= cycles[1]
 
 
@@ -118,45 +119,45 @@ def test_matrix_rates():
     """A long panel approaches the multiply-accumulate rate of the unit, and never exceeds it."""
     for name, rate in zip(GEMMS[:4], (128, 64, 32, 16), strict=True):
         m = 100_000
-        cycles = int(kernel(name).cycles((1, m, 64, 64), _types(name))[0])
+        cycles = int(kernel(name).cycles(C600, (1, m, 64, 64), _types(name))[0])
         assert 0.99 * rate < m * 64 * 64 / cycles < rate
 
 
 def test_gemm_pays_for_every_batch_and_for_padding():
     gemm = kernel("gemm.f8")
     types = (F8, F8, "f16")
-    one, three = gemm.cycles([[1, 9, 16, 32], [3, 9, 16, 32]], types)
+    one, three = gemm.cycles(C600, [[1, 9, 16, 32], [3, 9, 16, 32]], types)
     assert three == 3 * one
-    assert gemm.cycles((1, 9, 1, 1), types)[0] == one
-    assert gemm.cycles((1, 9, 17, 33), types)[0] == 294 + 4 * (4 * 9 + 160)
-    slow = gemm.cycles((1, 9, 17, 33), types, {"weights_standard": 1})[0]
+    assert gemm.cycles(C600, (1, 9, 1, 1), types)[0] == one
+    assert gemm.cycles(C600, (1, 9, 17, 33), types)[0] == 294 + 4 * (4 * 9 + 160)
+    slow = gemm.cycles(C600, (1, 9, 17, 33), types, {"weights_standard": 1})[0]
     assert slow - (294 + 4 * (4 * 9 + 160)) == 4 * 32
 
 
 def test_copy_by_run_length():
     copy = kernel("copy")
     types = ("f16", "f16")
-    by_run = {run: int(copy.cycles((1000,), types, {"run_bytes": run})[0]) for run in (16, 8, 4, 2)}
+    by_run = {run: int(copy.cycles(C600, (1000,), types, {"run_bytes": run})[0]) for run in (16, 8, 4, 2)}
     assert by_run == {16: 288 + 250, 8: 288 + 250, 4: 288 + 1500, 2: 288 + 10_000}
-    assert copy.cycles((1000,), types)[0] == by_run[8]
-    assert copy.cycles((10, 100), types)[0] == by_run[8]
-    assert copy.cycles((100,), (F8, F8), {"run_bytes": 1})[0] == 288 + 2000
+    assert copy.cycles(C600, (1000,), types)[0] == by_run[8]
+    assert copy.cycles(C600, (10, 100), types)[0] == by_run[8]
+    assert copy.cycles(C600, (100,), (F8, F8), {"run_bytes": 1})[0] == 288 + 2000
 
 
 def test_an_f8_result_costs_a_conversion():
     for name in ("pointwise.add", "bias_gelu", "reduce_partials", "softmax", "layer_norm"):
         extents = (4, 96)
-        plain = kernel(name).cycles(extents, _types(name))[0]
-        f8 = kernel(name).cycles(extents, (*_types(name)[:-1], F8))[0]
+        plain = kernel(name).cycles(C600, extents, _types(name))[0]
+        f8 = kernel(name).cycles(C600, extents, (*_types(name)[:-1], F8))[0]
         assert f8 > plain
 
 
 def test_rows_use_the_cheaper_distribution():
     """Six narrow rows go to six workers; one wide row is shared by all."""
     norm = kernel("layer_norm")
-    one, six, twelve = norm.cycles([[1, 96], [6, 96], [12, 96]], _types("layer_norm"))
+    one, six, twelve = norm.cycles(C600, [[1, 96], [6, 96], [12, 96]], _types("layer_norm"))
     assert six < 6 * one and twelve < 2 * six
-    wide, three = norm.cycles([[1, 1152], [3, 1152]], _types("layer_norm"))
+    wide, three = norm.cycles(C600, [[1, 1152], [3, 1152]], _types("layer_norm"))
     assert wide < three <= 3 * wide
 
 
@@ -179,7 +180,7 @@ def test_unknown_kernel_names_near_ones():
 
 def test_wrong_number_of_extents():
     with pytest.raises(ValueError, match="has axes"):
-        kernel("gemm.f8").cycles((1, 2, 3), _types("gemm.f8"))
+        kernel("gemm.f8").cycles(C600, (1, 2, 3), _types("gemm.f8"))
 
 
 def test_patching_costs_come_from_the_registry():
@@ -190,5 +191,5 @@ def test_patching_costs_come_from_the_registry():
 
 def test_a_batch_of_calls_is_fast():
     extents = np.tile(np.array([1, 146, 48, 288]), (1472 * 100, 1))
-    cycles = kernel("gemm.f8").cycles(extents, _types("gemm.f8"))
+    cycles = kernel("gemm.f8").cycles(C600, extents, _types("gemm.f8"))
     assert (cycles == 20_382).all()

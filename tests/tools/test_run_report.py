@@ -87,7 +87,7 @@ func.func @main(
   %s = tile_tensor.relu %r : (tensor<32x64xf16>) -> tensor<32x64xf16>
   func.return %s : tensor<32x64xf16>
 }"""
-    work = run_report.program_work(parse_module(text, ctx=context()))
+    work = run_report.program_work(parse_module(text, ctx=context()), load("t4"))
     assert list(work) == ["layers.p", "s"]
     # 64 products a cycle: 16 inputs by 16 columns in the 4 cycles of a row
     assert work["layers.p"] == run_report.Work(
