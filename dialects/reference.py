@@ -2,16 +2,17 @@
 """
 What a program computes: a plain numpy evaluation of `tile_tensor` and `tile_repeat`, the oracle of tests.
 
-Operations compute in f32 on the values as they are stored, and each result is rounded once to its element
-type. Nothing here knows of tiles, passes of a matrix unit, or accumulation types: a machine's result is
-compared with this one under a tolerance (where it must be equal bit for bit, the machine model's own oracle
-follows the plan). With `round_activations=False` only parameters, inputs and constants are rounded, so that
-the result is that of f32 arithmetic on the weights as quantised.
+Operations compute in f64 on the values as they are stored, and each result is rounded once to its element
+type. Nothing here knows of tiles, passes of a matrix unit, or accumulation types, and no arithmetic is the
+machine model's: its results are compared with these under a tolerance (where they must be equal bit for bit,
+the machine model's own oracle follows the plan). With `round_activations=False` only parameters, inputs and
+constants are rounded, so that the result is that of arithmetic on the weights as quantised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+import math
+from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -24,10 +25,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tilewright.diagnostics import TileError
 from tilewright.dialects import tile_repeat, tile_tensor
 from tilewright.dialects.entry import Argument, read_entry
+from tilewright.dialects.nearest import convert, nearest
 from tilewright.dialects.tensor_shapes import show
 from tilewright.dialects.tile_tensor import element_of, is_float, shape_of
 from tilewright.planning.dtypes import numpy_dtype
-from tilewright.sim import numerics
 
 Array = NDArray[Any]
 Value = Array | tuple["Value", ...]
@@ -54,12 +55,55 @@ def evaluate(
     tensor, named as by `value_names`, inside a repeat as `layers[3].name`. Raises `EvaluationError` and
     `ProgramError`.
     """
+    run = steps(module, inputs, parameters, round_activations=round_activations)
+    while True:
+        try:
+            step = next(run)
+        except StopIteration as end:
+            return cast("dict[str, Array]", end.value)
+        if keep is not None and step.name is not None:
+            keep[step.path] = step.result
+
+
+@dataclass(frozen=True)
+class Step:
+    """
+    One operation's evaluation: `exact` is the value before its rounding to `result` (f64 or integers; of a
+    movement the result itself).
+
+    `name` is that of `value_names` (None for a constant), `iteration` that of each enclosing repeat,
+    outermost first, and `path` has both: `layers[3].scores`.
+    """
+
+    op: tile_tensor.TensorOperation
+    name: str | None
+    iteration: tuple[int, ...]
+    path: str
+    operands: tuple[Array, ...]
+    exact: Array
+    result: Array
+
+
+Steps = Generator[Step, Array | None, dict[str, Array]]
+
+
+def steps(
+    module: ModuleOp,
+    inputs: Mapping[str, Array],
+    parameters: Mapping[str, Array] | None = None,
+    *,
+    round_activations: bool = True,
+) -> Steps:
+    """
+    The evaluation of `evaluate`, operation by operation in program order; returns the outputs. What is sent
+    in answer to a step takes the place of its result.
+    """
     entry = read_entry(module)
-    evaluation = _Evaluation(round_activations, keep, value_names(entry.func) if keep is not None else {})
+    evaluation = _Evaluation(round_activations, value_names(entry.func))
     for argument in entry.arguments:
         source = inputs if argument.kind == "input" else parameters or {}
         evaluation.values[argument.value] = evaluation.load(argument, source)
-    returned = evaluation.run(entry.func.body.block)
+    returned = yield from evaluation.run(entry.func.body.block)
     return {
         name: _stack(value, operand.type)
         for name, value, operand in zip(entry.outputs, returned, entry.return_op.operands, strict=True)
@@ -120,12 +164,12 @@ class _Evaluation:
     """The values of one run."""
 
     round_activations: bool
-    keep: MutableMapping[str, Array] | None
     names: Mapping[SSAValue, str]
 
     def __post_init__(self) -> None:
         self.values: dict[SSAValue, Value] = {}
         self.path = self.prefix = ""  # of the enclosing repeats, with and without iterations
+        self.iteration: tuple[int, ...] = ()
 
     # Values at the border
 
@@ -164,7 +208,7 @@ class _Evaluation:
                 f"the program expects {show(type_.get_shape())}",
                 location=argument.value.location,
             )
-        return self.stored(numerics.cast_array(_known(array), str(type_.element_type), argument.scale))
+        return self.stored(convert(array, str(type_.element_type), argument.scale))
 
     def _unstack(self, argument: Argument, array: Array, type_: Attribute) -> Value:
         if isinstance(type_, tile_repeat.SequenceType):
@@ -183,21 +227,23 @@ class _Evaluation:
 
     # Running
 
-    def run(self, block: Block) -> tuple[Value, ...]:
+    def run(self, block: Block) -> Generator[Step, Array | None, tuple[Value, ...]]:
         """Runs a block; the values its terminator returns."""
         for op in block.ops:
             match op:
                 case ReturnOp() | tile_repeat.YieldOp():
                     return self.operands(op.operands)
                 case tile_repeat.RepeatOp():
-                    self._repeat(op)
+                    yield from self._repeat(op)
                 case tile_repeat.PackOp():
                     self.values[op.result] = self.operands(op.members)
                 case tile_repeat.MemberOp():
                     members = cast("tuple[Value, ...]", self.values[op.sequence])
                     self.values[op.result] = members[op.index.value.data]
                 case tile_tensor.TensorOperation():
-                    self._define(op.result, self._compute(op))
+                    step = self._step(op)
+                    sent = yield step
+                    self.values[op.result] = step.result if sent is None else sent
                 case _:
                     raise EvaluationError(f"{op.name} has no reference semantics", location=op.location)
         return ()
@@ -205,65 +251,69 @@ class _Evaluation:
     def operands(self, values: Sequence[SSAValue]) -> tuple[Value, ...]:
         return tuple(self.values[value] for value in values)
 
-    def _define(self, result: SSAValue, array: Array) -> None:
-        self.values[result] = array
-        if self.keep is not None and result in self.names:
-            self.keep[self.path + self.names[result].removeprefix(self.prefix)] = array
-
-    def _repeat(self, op: tile_repeat.RepeatOp) -> None:
+    def _repeat(self, op: tile_repeat.RepeatOp) -> Generator[Step, Array | None, None]:
         state = self.operands(op.carried)
         for argument, value in zip(op.invariant_args, self.operands(op.invariant), strict=True):
             self.values[argument] = value
         sequences = cast("tuple[tuple[Value, ...], ...]", self.operands(op.iterated))
         collected: list[list[Value]] = [[] for _ in op.collected_results]
-        outer = self.path, self.prefix
+        outer = self.path, self.prefix, self.iteration
         self.prefix += f"{op.repeat_name.data}."
         for iteration in range(op.iterations):
             self.path = f"{outer[0]}{op.repeat_name.data}[{iteration}]."
+            self.iteration = (*outer[2], iteration)
             for argument, value in zip(op.carried_args, state, strict=True):
                 self.values[argument] = value
             for argument, members in zip(op.iterated_args, sequences, strict=True):
                 self.values[argument] = members[iteration]
-            yielded = self.run(op.body_block)
+            yielded = yield from self.run(op.body_block)
             state = yielded[: len(state)]
             for members, value in zip(collected, yielded[len(state) :], strict=True):
                 members.append(value)
-        self.path, self.prefix = outer
+        self.path, self.prefix, self.iteration = outer
         for result, value in zip(op.carried_results, state, strict=True):
             self.values[result] = value
         for result, members in zip(op.collected_results, collected, strict=True):
             self.values[result] = tuple(members)
 
-    def _compute(self, op: tile_tensor.TensorOperation) -> Array:
-        operands = [cast("Array", self.values[operand]) for operand in op.operands]
+    def _step(self, op: tile_tensor.TensorOperation) -> Step:
+        operands = tuple(cast("Array", self.values[operand]) for operand in op.operands)
+        exact, result = self.compute(op, operands)
+        name = self.names.get(op.result)
+        path = self.path + ("" if name is None else name.removeprefix(self.prefix))
+        return Step(op, name, self.iteration, path, operands, exact, result)
+
+    def compute(self, op: tile_tensor.TensorOperation, operands: Sequence[Array]) -> tuple[Array, Array]:
+        """An operation's value before and after its rounding."""
         if isinstance(op, tile_tensor.ConstantOp):
-            return self.stored(constant_array(op.value))
-        if isinstance(op, tile_tensor.CastOp):
-            return self._cast(op, operands[0])
+            constant = self.stored(constant_array(op.value))
+            return constant, constant
         if (move := _MOVES.get(type(op))) is not None:
-            return move(op, *operands)
+            moved = move(op, *operands)
+            return moved, moved
+        if isinstance(op, tile_tensor.CastOp):
+            element = element_of(op.result)
+            target = str(element) if self.round_activations or not is_float(element) else "f32"
+            result = convert(operands[0], target, op.scale.value.data, _saturates(op))
+            return result, result
         semantics = _SEMANTICS.get(type(op))
         if semantics is None:
             raise EvaluationError(f"{op.name} has no reference semantics", location=op.location)
         with np.errstate(all="ignore"):
             value = np.asarray(semantics(op, *(_wide(operand) for operand in operands)))
-        return self._rounded(op, value)
-
-    def _cast(self, op: tile_tensor.CastOp, array: Array) -> Array:
-        element = element_of(op.result)
-        target = str(element) if self.round_activations or not is_float(element) else "f32"
-        return numerics.cast_array(array, target, op.scale.value.data, _saturates(op))
+        return value, self._rounded(op, value)
 
     def _rounded(self, op: tile_tensor.TensorOperation, value: Array) -> Array:
         element = element_of(op.result)
         if not is_float(element):
             return value.astype(numpy_dtype(str(element)))  # wraps
         if not self.round_activations:
-            return value.astype(np.float32)
-        return numerics.round_to(value, str(element), _saturates(op))
+            with np.errstate(all="ignore"):
+                return value.astype(np.float32)
+        return nearest(value, str(element), _saturates(op))
 
 
-# Semantics: (operation, operands as f32 or integers) -> f32, f64 or integers ------------------------------
+# Semantics: (operation, operands as f64 or integers) -> f64 or integers ------------------------------
 
 
 def _saturates(op: tile_tensor.TensorOperation) -> bool:
@@ -273,38 +323,39 @@ def _saturates(op: tile_tensor.TensorOperation) -> bool:
     return True
 
 
-def _known(array: Array) -> Array:
-    """Integers that are no element type of the dialect (indices come as i64) as i32."""
-    if array.dtype.kind in "iu" and array.dtype not in (np.int8, np.int32, np.uint32):
-        return array.astype(np.int32)
-    return array
-
-
 def _wide(array: Array) -> Array:
-    return array if array.dtype.kind == "i" else array.astype(np.float32)
+    return array if array.dtype.kind == "i" else array.astype(np.float64)
 
 
-def _erf(x: Array) -> Array:
-    return numerics.pointwise("erf", x, dtype="f32")
+def _each(function: Callable[[float], float]) -> Callable[[Array], Array]:
+    """A function of Python's floats on f64 arrays."""
+    each = np.frompyfunc(function, 1, 1)
+    return lambda x: np.asarray(each(x), np.float64)
+
+
+_erf, _erfc = _each(math.erf), _each(math.erfc)
 
 
 def _sigmoid(x: Array) -> Array:
-    return 1.0 / (1.0 + np.exp(-x.astype(np.float64)))
+    return 1.0 / (1.0 + np.exp(-x))
 
 
 def _gelu(op: tile_tensor.GeluOp, x: Array) -> Array:
     if op.approximate.data == tile_tensor.Approximation.TANH:
-        return _gelu_tanh(x.astype(np.float64))
-    return numerics.pointwise("gelu_erf", x, dtype="f32")
+        return _gelu_tanh(x)
+    return np.where(x == -np.inf, -0.0, 0.5 * x * _erfc(-x / np.sqrt(2.0)))
 
 
 def _bias_gelu(op: tile_tensor.BiasGeluOp, x: Array, bias: Array) -> Array:
-    return _gelu_tanh(x.astype(np.float64) + bias.astype(np.float64))
+    return _gelu_tanh(x + bias)
 
 
-def _gelu_tanh(wide: Array) -> Array:
-    """gelu in its tanh form, f64."""
-    return 0.5 * wide * (1.0 + np.tanh(np.sqrt(2.0 / np.pi) * (wide + 0.044715 * wide**3)))
+def _gelu_tanh(x: Array) -> Array:
+    """gelu in its tanh form; below -4 as e / (1 + e), e = exp(2 u), which does not cancel."""
+    u = np.sqrt(2.0 / np.pi) * (x + 0.044715 * x**3)
+    tail = np.exp(2.0 * np.minimum(u, 0.0))
+    share = np.where(x < -4.0, tail / (1.0 + tail), 0.5 * (1.0 + np.tanh(u)))
+    return np.where(x == -np.inf, -0.0, x * share)
 
 
 def _divide(op: tile_tensor.DivOp, a: Array, b: Array) -> Array:
@@ -321,7 +372,7 @@ def _matmul(op: tile_tensor.MatmulOp, a: Array, b: Array) -> Array:
         b = b.swapaxes(-1, -2)
     if a.dtype.kind == "i":
         return np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int64)
-    return np.ldexp(np.matmul(a, b).astype(np.float64), op.scale.value.data)
+    return np.ldexp(np.matmul(a, b), op.scale.value.data)
 
 
 def _softmax(x: Array, scale: float) -> Array:
@@ -367,7 +418,7 @@ def _rms_norm(op: tile_tensor.RmsNormOp, x: Array, gamma: Array) -> Array:
 
 
 def _pad(op: tile_tensor.PadOp, x: Array) -> Array:
-    value = numerics.round_to(np.asarray(op.value.value.data), str(element_of(op.result)))
+    value = convert(np.asarray(op.value.value.data), str(element_of(op.result)))
     padded = np.full(shape_of(op.result), value.astype(x.dtype), x.dtype)
     padded[tuple(slice(low, low + size) for low, size in zip(op.low.get_values(), x.shape, strict=True))] = x
     return padded
