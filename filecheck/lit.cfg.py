@@ -21,7 +21,7 @@ config.test_exec_root = str(Path(__file__).parent.parent / "build" / "filecheck"
 
 _bin = str(Path(sys.executable).parent)
 config.environment["PATH"] = os.pathsep.join((_bin, os.environ.get("PATH", "")))  # noqa: F821
-for _name in ("HOME", "TMPDIR", "PYTHONHASHSEED"):
+for _name in ("HOME", "TMPDIR", "PYTHONHASHSEED", "PYTHONPATH", "TILE_NO_OP_PASS"):
     if _name in os.environ:
         config.environment[_name] = os.environ[_name]  # noqa: F821
 
