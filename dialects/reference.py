@@ -294,7 +294,7 @@ class _Evaluation:
         if isinstance(op, tile_tensor.CastOp):
             element = element_of(op.result)
             target = str(element) if self.round_activations or not is_float(element) else "f32"
-            result = convert(operands[0], target, op.scale.value.data, _saturates(op))
+            result = convert(operands[0], target, op.scale.value.data, saturates(op))
             return result, result
         semantics = _SEMANTICS.get(type(op))
         if semantics is None:
@@ -310,13 +310,13 @@ class _Evaluation:
         if not self.round_activations:
             with np.errstate(all="ignore"):
                 return value.astype(np.float32)
-        return nearest(value, str(element), _saturates(op))
+        return nearest(value, str(element), saturates(op))
 
 
 # Semantics: (operation, operands as f64 or integers) -> f64 or integers ------------------------------
 
 
-def _saturates(op: tile_tensor.TensorOperation) -> bool:
+def saturates(op: tile_tensor.TensorOperation) -> bool:
     """Only elementwise operations can say that 8-bit floats overflow."""
     if isinstance(op, tile_tensor.ElementwiseOperation | tile_tensor.CastOp):
         return bool(op.saturate.value.data)

@@ -513,10 +513,83 @@ def locate(binding: Any, index: tuple[int, ...], iteration: tuple[int, ...] = ()
     return int(tile), binding.address + member * binding.stride + int(offset) * size
 
 
+class AsPlanned:
+    """
+    One run of the machine beside its oracle: values are compared as they become complete, outputs at the
+    end.
+
+    The machine may complete values in another order than the program has them; only those that it is behind
+    with are held. `found` is the first that departs: nothing is compared after it. `compared` counts values.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        oracle: Oracle,
+        inputs: Mapping[str, Array],
+        parameters: Mapping[str, Array] | None = None,
+    ) -> None:
+        self.found: Departure | None = None
+        self.compared = 0
+        self._image = executor.image
+        self._steps = oracle.steps(inputs, parameters)
+        self._observed = {entry.value for entry in executor.image.taps}
+        self._ahead: dict[tuple[str, tuple[int, ...]], Array] = {}
+        self._outputs: dict[str, Array] = {}
+
+    def _advance(self) -> bool:
+        """One more value of the oracle's; whether there was one."""
+        try:
+            name, iteration, expected = next(self._steps)
+        except StopIteration as end:
+            self._outputs.update(end.value or {})
+            return False
+        if name in self._observed:
+            self._ahead[name, iteration] = expected
+        return True
+
+    def tap(self, tapped: Tapped) -> None:
+        """A value that the machine has completed."""
+        if self.found is not None:
+            return
+        key = (tapped.value, tapped.iteration)
+        while key not in self._ahead:
+            if not self._advance():
+                raise OracleError(
+                    f"the machine completes the value '{tapped.value}' in iteration "
+                    f"{list(tapped.iteration)}, which the program does not have (or twice)"
+                )
+        self.compared += 1
+        self.found = departure(*key, self._ahead.pop(key), tapped.data, tapped.binding)
+
+    def finish(self, outputs: Mapping[str, Array]) -> None:
+        """The end of the run: compares the outputs as the host read them."""
+        if self.found is not None:
+            return
+        while self._advance():
+            pass
+        if self._ahead:
+            missed, iteration = next(iter(self._ahead))
+            raise OracleError(
+                f"the machine never completes the value '{missed}' of iteration {list(iteration)}"
+            )
+        bindings = {
+            (binding.tensors or (binding.name,))[0]: binding
+            for binding in self._image.bindings
+            if binding.kind == "output"
+        }
+        for name, expected in self._outputs.items():
+            where = bindings.get(name)
+            self.compared += 1
+            self.found = departure(
+                name, (), expected, outputs[name], where if where is not None and where.count == 1 else None
+            )
+            if self.found is not None:
+                return
+
+
 class _Departed(Exception):
-    def __init__(self, found: Departure) -> None:
-        super().__init__(str(found))
-        self.found = found
+    """Ends a run."""
 
 
 def compare_each(
@@ -529,67 +602,25 @@ def compare_each(
     Run the machine and the oracle side by side: the first value that departs (the run stops there), or None
     and the result.
 
-    The executor must hold the same parameters already (`Executor.load`). Values are compared as they become
-    complete, outputs at the end. The machine may complete values in another order than the program has them;
-    only those that it is behind with are held.
+    The executor must hold the same parameters already (`Executor.load`).
     """
-    steps = oracle.steps(inputs, parameters)
-    tapped_names = {entry.value for entry in executor.image.taps}
-    ahead: dict[tuple[str, tuple[int, ...]], Array] = {}
-    outputs: dict[str, Array] = {}
-
-    def advance() -> tuple[str, tuple[int, ...]] | None:
-        """One more value of the oracle's; None at the end."""
-        try:
-            name, iteration, expected = next(steps)
-        except StopIteration as end:
-            outputs.update(end.value or {})
-            return None
-        if name in tapped_names:
-            ahead[name, iteration] = expected
-        return name, iteration
+    planned = AsPlanned(executor, oracle, inputs, parameters)
 
     def tap(tapped: Tapped) -> None:
-        key = (tapped.value, tapped.iteration)
-        while key not in ahead:
-            if advance() is None:
-                raise OracleError(
-                    f"the machine completes the value '{tapped.value}' in iteration "
-                    f"{list(tapped.iteration)}, which the program does not have (or twice)"
-                )
-        found = departure(*key, ahead.pop(key), tapped.data, tapped.binding)
-        if found is not None:
-            raise _Departed(found)
+        planned.tap(tapped)
+        if planned.found is not None:
+            raise _Departed
 
     try:
         result = executor.run(inputs, tap)
-    except _Departed as stop:
-        return stop.found, None
-    while advance() is not None:
-        pass
-    if ahead:
-        missed, iteration = next(iter(ahead))
-        raise OracleError(f"the machine never completes the value '{missed}' of iteration {list(iteration)}")
-    bindings = {
-        (binding.tensors or (binding.name,))[0]: binding
-        for binding in executor.image.bindings
-        if binding.kind == "output"
-    }
-    for name, expected in outputs.items():
-        where = bindings.get(name)
-        found = departure(
-            name,
-            (),
-            expected,
-            result.outputs[name],
-            where if where is not None and where.count == 1 else None,
-        )
-        if found is not None:
-            return found, result
-    return None, result
+    except _Departed:
+        return planned.found, None
+    planned.finish(result.outputs)
+    return planned.found, result
 
 
 __all__ = [
+    "AsPlanned",
     "Departure",
     "Oracle",
     "OracleError",

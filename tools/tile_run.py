@@ -82,7 +82,9 @@ def _parser() -> argparse.ArgumentParser:
         "--poison", type=float, metavar="V", help="fill unwritten memory with V before running"
     )
     parser.add_argument(
-        "--compare", choices=("each",), help="each: compare every value with the bit-exact oracle"
+        "--compare",
+        choices=("each",),
+        help="each: every value against the bit-exact oracle and the reference of the program as given",
     )
     parser.add_argument(
         "--calibrate",
@@ -199,9 +201,11 @@ def run(arguments: Sequence[str]) -> int:
         clock.measure("calibrate", start)
     work = run_report.program_work(module, machine_of(module, options.machine))
     compile_start = time.perf_counter()
-    planned = None
+    compared = None
     if options.compare == "each":
-        planned = _planned_copy(module, context, options)
+        from tilewright.tools.run_compare import Compared
+
+        compared = Compared(_planned_copy(module, context, options), module.clone())
     with settings.use(settings.Settings(exchange_cap=options.exchange_cap)):
         program = compile_module(
             module,
@@ -241,22 +245,16 @@ def run(arguments: Sequence[str]) -> int:
     simulate_start = time.perf_counter()
     executor = Executor(image, machine, options.poison)
     executor.load(folder.parameters)
-    if planned is None:
+    if compared is None:
         # Every page of the mapped file has been read: as long as it is mapped it counts as memory in use.
         folder = replace(folder, parameters={})
     result: RunResult | None = None
     outputs: dict[str, list[np.ndarray]] = {}
     layers = run_report.LayerErrors.of(folder, program)
-    status = 0
     for index in range(runs):
         inputs = select_run(folder.inputs, shapes, index, "input")
-        if planned is not None:
-            from tilewright.sim.oracle import compare_each
-
-            departure, result = compare_each(executor, planned, inputs, folder.parameters)
-            if departure is not None:
-                print(departure, file=sys.stderr)
-                status = 1
+        if compared is not None:
+            result = compared.run(executor, inputs, folder.parameters)
         else:
             layers.run = index
             result = executor.run(inputs, layers.tap if layers.values else None, layers.values)
@@ -288,7 +286,9 @@ def run(arguments: Sequence[str]) -> int:
     if options.json is not None:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         record.write(options.json)
-    return status if record.passed else 1
+    if compared is not None and not compared.report():
+        return 1
+    return 0 if record.passed else 1
 
 
 def _calibrate(module: ModuleOp, folder: ProgramFolder, path: Path) -> ProgramFolder:
@@ -339,7 +339,7 @@ def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.passes.tensor_ir import MACHINE
-    from tilewright.passes.tile_fuse_epilogues import TileFuseEpiloguesPass
+    from tilewright.passes.tile_compile import stages
     from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
     from tilewright.sim.oracle import Oracle
 
@@ -348,8 +348,10 @@ def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -
     copy = module.clone()
     if options.machine is not None:
         copy.attributes[MACHINE] = StringAttr(options.machine)
-    TileFuseEpiloguesPass().apply(context, copy)
-    TilePlanLayoutsPass(plan=None if options.plan is None else os.fspath(options.plan)).apply(context, copy)
+    for stage in stages(None, None if options.plan is None else os.fspath(options.plan)):
+        stage.apply(context, copy)
+        if isinstance(stage, TilePlanLayoutsPass):
+            break
     return Oracle(copy)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from tilewright.frontends.program_folder import read_tensors, write_tensors
 from tilewright.frontends.workloads import vit
 from tilewright.frontends.workloads.encoder import Mode, Shape
 from tilewright.machine import load
+from tilewright.sim import numerics
+from tilewright.sim.executor import Executor
 from tilewright.tools import result_schema
 from tilewright.tools.driver.main import load_module
 from tilewright.tools.tile_opt import main as tile_opt
@@ -152,9 +155,43 @@ def test_placement_is_the_final_one(folder: Path, tmp_path: Path) -> None:
         assert (table.address, table.address + table.nbytes) in ranges, table.name
 
 
-def test_compare_each(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_each_says_that_nothing_departs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tile_run([str(folder), "--machine", "t4", "--compare=each"]) == 0
-    assert capsys.readouterr().err == ""
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert re.search(r"oracle of the plan: \d+ values, bit for bit: nothing departs", out)
+    assert re.search(
+        r"reference of the program as given: \d+ values, within their bounds: nothing departs", out
+    )
+
+
+def test_compare_each_of_wrong_arithmetic(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The oracle shares its arithmetic with the model and agrees; the reference does not."""
+    true = numerics.reduce_partials
+    monkeypatch.setattr(numerics, "reduce_partials", lambda *a, **k: -true(*a, **k))
+    assert tile_run([str(folder), "--machine", "t4", "--compare=each"]) == 1
+    out, err = capsys.readouterr()
+    assert "bit for bit: nothing departs" in out
+    assert re.search(r"within their bounds: [1-9]\d* depart", out)
+    assert re.search(r"the reference: value '\S+' of iteration \[0\] departs at \[0, 0\] \(tile 0, ", err)
+
+
+def test_compare_each_of_a_wrong_machine(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What only the machine does shows in both."""
+    true = Executor.read
+
+    def spoilt(self: Executor, *arguments: Any, **options: Any) -> np.ndarray:
+        return -true(self, *arguments, **options)
+
+    monkeypatch.setattr(Executor, "read", spoilt)
+    assert tile_run([str(folder), "--machine", "t4", "--compare=each"]) == 1
+    out, err = capsys.readouterr()
+    assert "bit for bit: the first that departs ends the comparison" in out
+    assert "the oracle of the plan: value '" in err and "the reference: value '" in err
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How far a machine's result may lie from the reference: the bounds that docs/spec/numerics.md derives.
+
+A bound is of one operation, from the values of its operands as the machine has them: an interval whose ends
+are the exact value minus and plus the error that the accumulation type and the number of terms allow, each
+rounded to the result's type. Nothing here depends on a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects import tile_tensor as tt
+from tilewright.dialects.nearest import nearest
+from tilewright.dialects.reference import Step, saturates
+from tilewright.dialects.tensor_base import element_of, is_float, is_float8
+from tilewright.planning.dtypes import float_format, inputs_per_pass
+
+Array = NDArray[Any]
+Error = tuple[Array, Array]
+"""The largest error of the exact value before its rounding; where anything may come out, NaN included."""
+
+LIBRARY = 2.0**-40
+"""Between two f64 evaluations of a transcendental function, relative; the argument may be rounded too."""
+
+F32_UNIT = 2.0**-24
+GELU_SLOPE = 1.13
+"""The largest slope of gelu, of either form."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """
+    The values that a result may have, element by element, f64: from `low` to `high`, with -0 below +0.
+
+    Both are NaN where only NaN will do. `nan` says where NaN may come out beside the interval, `free` where
+    anything may (an accumulation may have overflowed on the way).
+    """
+
+    low: Array
+    high: Array
+    nan: Array
+    free: Array
+
+    def departing(self, found: Array) -> NDArray[np.bool_]:
+        """Which elements of a result lie outside."""
+        value = np.asarray(found).astype(np.float64)
+        with np.errstate(all="ignore"):
+            inside = (value >= self.low) & (value <= self.high)
+            for end, wrong in ((self.low, np.signbit(value)), (self.high, ~np.signbit(value))):
+                opposite = np.signbit(end) != np.signbit(value)
+                inside &= ~((value == 0) & (end == 0) & opposite & wrong)
+        both = np.isnan(self.low) & np.isnan(self.high)
+        accepted = np.where(np.isnan(value), both | self.nan, inside)
+        return np.asarray(~(accepted | self.free), np.bool_)
+
+
+def bounds(step: Step, slack: Array | float = 0.0) -> Bounds:
+    """
+    The bounds of one step of the reference; `slack` is how far its (only) operand may lie from the one given.
+    """
+    op, element = step.op, element_of(step.op.result)
+    error = _ERRORS.get(type(op))
+    if error is None or not is_float(element):
+        exactly = np.asarray(step.result).astype(np.float64)
+        nothing = np.zeros(exactly.shape, bool)
+        return Bounds(exactly, exactly, nothing, nothing)
+    exact = np.asarray(step.exact, np.float64)
+    with np.errstate(all="ignore"):
+        wide, free = error(op, [x.astype(np.float64) for x in step.operands], exact)
+        if isinstance(op, tt.GeluOp):
+            wide = wide + GELU_SLOPE * slack
+        wide, free = np.broadcast_to(wide, exact.shape), np.broadcast_to(free, exact.shape)
+        finite = np.isfinite(exact)
+        free = free | (finite & ~np.isfinite(wide))
+        wide = np.where(finite & ~free, wide, 0.0)
+        ends: list[Array] = []
+        for end in (exact - wide, exact + wide):
+            held = nearest(end, "f32") if _through_f32(op) else end
+            ends.append(nearest(held, str(element), saturates(op)).astype(np.float64))
+    low, high = ends
+    one = np.isnan(low) != np.isnan(high)
+    return Bounds(
+        np.where(one & np.isnan(low), -np.inf, low), np.where(one & np.isnan(high), np.inf, high), one, free
+    )
+
+
+# -- the error of each operation before its rounding ---------------------------------------------------------
+
+
+def _none(op: Any, operands: Sequence[Array], exact: Array) -> Error:
+    return np.zeros(exact.shape), np.zeros(exact.shape, bool)
+
+
+def _library(op: Any, operands: Sequence[Array], exact: Array) -> Error:
+    return np.abs(exact) * LIBRARY, np.zeros(exact.shape, bool)
+
+
+def _bias_gelu(op: Any, operands: Sequence[Array], exact: Array) -> Error:
+    total = operands[0] + operands[1]  # held in f32
+    return (
+        GELU_SLOPE * F32_UNIT * np.abs(total) + np.abs(exact) * LIBRARY,
+        np.isfinite(total) & (np.abs(total) > float_format("f32").max_value),
+    )
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """What is known of a sum on the matrix unit: its type, and how many terms one rounding takes."""
+
+    dtype: str
+    inputs: int
+
+    @property
+    def unit(self) -> float:
+        return 2.0 ** -(float_format(self.dtype).mantissa_bits + 1)
+
+    @property
+    def largest(self) -> float:
+        return float_format(self.dtype).max_value
+
+    def error(self, terms: int, magnitude: Array) -> Error:
+        """
+        Of a sum of products of this magnitude, however its passes are divided and added up: a rounding to
+        the type a pass, one of f32 for each part, and those of subnormal results.
+        """
+        passes = -(-terms // self.inputs) + 1
+        tiny = 2.0 ** (float_format(self.dtype).quantum_log2 - 1)
+        relative = passes * (self.unit + F32_UNIT)
+        wide = magnitude * (relative / (1 - relative)) + 2 * passes * tiny
+        return wide, magnitude * (1 + relative) >= self.largest
+
+
+def _sum_of(operand: str, accumulate: str) -> _Sum:
+    # an f32 sum of 8-bit operands takes them as f16
+    widened = "f16" if operand.startswith("f8") and accumulate == "f32" else operand
+    return _Sum(accumulate, inputs_per_pass(widened))
+
+
+def _finite(x: Array) -> Array:
+    return np.where(np.isfinite(x), np.abs(x), 0.0)
+
+
+def _matmul(op: tt.MatmulOp, operands: Sequence[Array], exact: Array) -> Error:
+    a, b = (_finite(x) for x in operands)
+    a = a.swapaxes(-1, -2) if op.transpose_a is not None else a
+    b = b.swapaxes(-1, -2) if op.transpose_b is not None else b
+    magnitude = np.ldexp(np.matmul(a, b), op.scale.value.data)
+    return _sum_of(str(element_of(op.lhs)), str(op.accumulate_type)).error(a.shape[-1], magnitude)
+
+
+def _attention(op: tt.AttentionOp, operands: Sequence[Array], exact: Array) -> Error:
+    q, k, v = operands[:3]
+    element = element_of(op.query)
+    narrow = is_float8(element)
+    accumulate = str(op.accumulate) if op.accumulate is not None else "f16" if narrow else "f32"
+    unit = _sum_of(str(element), accumulate)
+    keys = k.shape[-2]
+    if not keys:
+        return _none(op, operands, exact)
+    scores = np.matmul(q, k.swapaxes(-1, -2))
+    wrong, over = unit.error(q.shape[-1], np.matmul(_finite(q), _finite(k).swapaxes(-1, -2)))
+    if len(operands) > 3:
+        scores = scores + operands[3]
+        wrong = wrong + unit.unit * (np.abs(scores) + wrong)
+    scale = float(op.scale.value.data)
+    wrong = np.where(np.isfinite(scores), wrong, 0.0)
+    lost = np.isfinite(scores) & (np.abs(scores) + wrong >= unit.largest)
+    z, dz = scores * scale, wrong * abs(scale)
+    # only what may be the largest shifts the row
+    surest = np.max(z - dz, axis=-1, keepdims=True)
+    candidate = z + dz >= surest
+    shift = np.max(np.where(candidate, dz, 0.0), axis=-1, keepdims=True)
+    largest = np.max(z, axis=-1, keepdims=True)
+    p = np.where(z == -np.inf, 0.0, np.exp(z - largest))
+    free = over.any(axis=-1) | np.where(lost, candidate | (p > 1e-30), False).any(axis=-1)
+    fmt = float_format(str(element))
+    rounding, tiny = 2.0 ** -(fmt.mantissa_bits + 1), 2.0 ** (fmt.quantum_log2 - 1)
+    spread = np.expm1(np.minimum(dz + shift + LIBRARY * np.abs(z - largest), 600.0))
+    spread = np.where(p > 0, spread, 0.0)
+    dp = p * (spread + rounding * (1 + spread)) + np.where(z == -np.inf, 0.0, tiny)
+    values = _finite(v)
+    carried = np.matmul(p + dp, values)
+    summed, full = unit.error(keys, carried)
+    top = np.matmul(dp, values) + summed
+    total = p.sum(axis=-1, keepdims=True)
+    bottom = dp.sum(axis=-1, keepdims=True) + F32_UNIT * (keys + 1) * (total + dp.sum(axis=-1, keepdims=True))
+    wide = (top + np.abs(exact) * bottom) / (total - bottom)
+    wide = wide + (np.abs(exact) + wide) * 4 * F32_UNIT + 2.0**-148
+    infinite = np.broadcast_to(~np.isfinite(v).all(axis=-2, keepdims=True), exact.shape)
+    never = np.broadcast_to(total <= 0, exact.shape)  # rows masked whole, and NaN: exactly as they are
+    free = free[..., None] | (full & ~never) | (infinite & ~np.isnan(exact))
+    return np.where(never | np.isnan(total), 0.0, np.where(total > bottom, wide, np.inf)), free
+
+
+def _softmax(op: tt.SoftmaxOp, operands: Sequence[Array], exact: Array) -> Error:
+    return np.abs(exact) * (1.01 * F32_UNIT), np.zeros(exact.shape, bool)
+
+
+def _reduce(op: tt.ReduceOp, operands: Sequence[Array], exact: Array) -> Error:
+    axes, keep = tuple(op.axes.get_values()), op.keep_dims is not None
+    x = operands[0]
+    terms = max(1, int(np.prod([x.shape[axis] for axis in axes])))
+    nothing = np.zeros(exact.shape, bool)
+    match op.kind.data:
+        case tt.Reduction.SUM:
+            return terms * 2.0**-52 * _finite(x).sum(axis=axes, keepdims=keep), nothing
+        case tt.Reduction.MEAN:
+            magnitude = _finite(x).sum(axis=axes, keepdims=keep)
+            return 2.0**-52 * magnitude + np.abs(exact) * 2.0**-52, nothing
+        case tt.Reduction.PROD:
+            size = np.log2(np.where(_finite(x) > 0, _finite(x), 1.0))
+            ends = (np.maximum(size, 0), -np.minimum(size, 0))
+            beyond = [end.sum(axis=axes, keepdims=keep) > 1000 for end in ends]
+            return np.abs(exact) * (terms * 2.0**-52), np.asarray(beyond[0] | beyond[1])
+        case _:
+            return _none(op, operands, exact)
+
+
+def _through_f32(op: Any) -> bool:
+    """Whether a result is rounded to f32 before its own type."""
+    return isinstance(op, tt.ReduceOp) and op.kind.data not in (tt.Reduction.MAX, tt.Reduction.MIN)
+
+
+def _interval(*factors: tuple[Array, Array]) -> tuple[Array, Array]:
+    """The product of intervals."""
+    low, high = factors[0]
+    for a, b in factors[1:]:
+        corners = np.stack(np.broadcast_arrays(low * a, low * b, high * a, high * b))
+        low, high = corners.min(axis=0), corners.max(axis=0)
+    return low, high
+
+
+def _norm(x: Array, gamma: Array, beta: Array | None, epsilon: float, exact: Array) -> Error:
+    """By intervals: mean and variance within the roundings of f32, their merging included."""
+    unit, tiny = F32_UNIT, 2.0**-148
+    epsilon = float(np.float32(epsilon))
+    mean = x.mean(axis=-1, keepdims=True) if beta is not None else np.zeros((*x.shape[:-1], 1))
+    dm = (2 * unit * _finite(x).max(axis=-1, keepdims=True, initial=0.0) + tiny) * float(beta is not None)
+    square = np.square(x - mean).mean(axis=-1, keepdims=True)
+    ds = 4 * unit * square + 2 * dm * np.sqrt(square) + dm * dm + tiny
+    ends: list[Array] = []
+    for end in (square + ds, np.maximum(square - ds, 0.0)):
+        held = nearest(end, "f32").astype(np.float64)
+        ends.append(nearest(1 / np.sqrt(held + epsilon), "f32").astype(np.float64))
+    constant = x.max(axis=-1, keepdims=True, initial=-np.inf) == x.min(axis=-1, keepdims=True, initial=np.inf)
+    dm = np.where(constant & (nearest(mean, "f32") == mean), 0.0, dm)
+    low, high = _interval((x - mean - dm, x - mean + dm), (ends[0], ends[1]), (gamma, gamma))
+    if beta is not None:
+        low, high = low + beta, high + beta
+    wide = np.maximum(high - exact, exact - low)
+    wide = wide + 2.0**-50 * (np.abs(exact) + np.abs(wide) + (0.0 if beta is None else np.abs(beta)))
+    return np.where(wide > 0, wide, np.where(np.isnan(wide), np.inf, 0.0)), np.zeros(exact.shape, bool)
+
+
+def _layer_norm(op: tt.LayerNormOp, operands: Sequence[Array], exact: Array) -> Error:
+    x, gamma, beta = operands
+    return _norm(x, gamma, beta, op.epsilon.value.data, exact)
+
+
+def _rms_norm(op: tt.RmsNormOp, operands: Sequence[Array], exact: Array) -> Error:
+    x, gamma = operands
+    return _norm(x, gamma, None, op.epsilon.value.data, exact)
+
+
+_ERRORS: dict[type[tt.TensorOperation], Callable[[Any, Sequence[Array], Array], Error]] = {
+    **dict.fromkeys(
+        (
+            tt.AbsOp,
+            tt.AddOp,
+            tt.DivOp,
+            tt.MaximumOp,
+            tt.MinimumOp,
+            tt.MulOp,
+            tt.NegOp,
+            tt.ReciprocalOp,
+            tt.ReluOp,
+            tt.SqrtOp,
+            tt.SquareOp,
+            tt.SubOp,
+        ),
+        _none,
+    ),
+    **dict.fromkeys((tt.ErfOp, tt.ExpOp, tt.GeluOp, tt.LogOp, tt.RsqrtOp, tt.SigmoidOp, tt.TanhOp), _library),
+    tt.AttentionOp: _attention,
+    tt.BiasGeluOp: _bias_gelu,
+    tt.LayerNormOp: _layer_norm,
+    tt.MatmulOp: _matmul,
+    tt.ReduceOp: _reduce,
+    tt.RmsNormOp: _rms_norm,
+    tt.SoftmaxOp: _softmax,
+}

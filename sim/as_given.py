@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A run of the machine beside the reference of the program as it was given, before any pass.
+
+The oracle (`tilewright.sim.oracle`) reads the planned program and shares its arithmetic with the machine
+model: what a pass or that arithmetic gets wrong, it gets wrong as well. Here the unplanned program is
+evaluated by `tilewright.dialects.reference`, each operation on the operands that the machine had, and the
+machine's result must lie within the operation's bounds (`tilewright.dialects.bounds`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import reference
+from tilewright.dialects.bounds import Bounds, bounds
+from tilewright.dialects.entry import read_entry
+from tilewright.dialects.tile_tensor import AddOp, GeluOp, MovementOperation
+from tilewright.sim.executor import Executor, RunResult, Tapped
+from tilewright.sim.oracle import AsPlanned, Departure, Oracle, locate
+
+Array = NDArray[Any]
+
+
+class AsGiven:
+    """
+    One run, compared value by value as the machine completes them.
+
+    `module` is not changed and must not be while this is in use; `observed` names the values that the machine
+    will show. `departures` has the first element of each value that departs, `compared` counts values and
+    `elements` their elements, of which `free` may be anything; `unseen` names values that the machine never
+    shows (a sum that a fused operation contains, what nobody uses).
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        inputs: Mapping[str, Array],
+        parameters: Mapping[str, Array] | None,
+        observed: Collection[str],
+    ) -> None:
+        self.departures: list[Departure] = []
+        self.compared = self.elements = self.free = 0
+        self.unseen: set[str] = set()
+        self._observed = observed
+        self._ahead: dict[tuple[str, tuple[int, ...]], tuple[Array, Any]] = {}
+        self._slack: dict[SSAValue, Array] = {}
+        self._loose: dict[SSAValue, Bounds] = {}
+        self._entry = read_entry(module)
+        self._returned = set(self._entry.return_op.operands)
+        self._steps = reference.steps(module, inputs, parameters)
+        self._outputs: dict[str, Array] | None = None
+        self._step: reference.Step | None = None
+        self._advance(None)
+
+    def tap(self, value: str, iteration: tuple[int, ...], data: Array, binding: Any = None) -> None:
+        """A value that the machine has completed."""
+        self._ahead[value, iteration] = data, binding
+        self._follow()
+
+    def finish(self, outputs: Mapping[str, Array]) -> None:
+        """The end of the run: compares the outputs as the host read them."""
+        while self._step is not None:  # what is observed in general, but not here: nobody needed it
+            self._pass(self._step)
+            self._follow()
+        assert self._outputs is not None
+        returned = dict(zip(self._entry.outputs, self._entry.return_op.operands, strict=True))
+        for name, expected in self._outputs.items():
+            limits = self._loose.get(returned[name])
+            if limits is None:
+                exactly = np.asarray(expected).astype(np.float64)
+                nothing = np.zeros(exactly.shape, bool)
+                limits = Bounds(exactly, exactly, nothing, nothing)
+            self._judge(name, (), limits, np.asarray(expected), np.asarray(outputs[name]), None)
+
+    def _advance(self, answer: Array | None) -> None:
+        try:
+            self._step = next(self._steps) if answer is None else self._steps.send(answer)
+        except StopIteration as end:
+            self._step, self._outputs = None, end.value
+
+    def _follow(self) -> None:
+        """Goes on with the reference as far as the machine has come."""
+        while (step := self._step) is not None:
+            if step.name not in self._observed:
+                self._pass(step)
+                continue
+            seen = self._ahead.pop((step.name, step.iteration), None)
+            if seen is None:
+                return
+            data, binding = seen
+            self._judge(step.name, step.iteration, self._bounds(step), step.result, data, binding)
+            self._advance(data.astype(step.result.dtype).reshape(step.result.shape))
+
+    def _pass(self, step: reference.Step) -> None:
+        """A value that the machine does not show: the reference's own is used."""
+        result = step.op.result
+        self._loose.pop(result, None)
+        self._slack.pop(result, None)
+        if isinstance(step.op, MovementOperation):
+            # Exact, unless what is moved is not.
+            if any(operand in self._loose for operand in step.op.operands):
+                self._loose[result] = _anything(step.result)
+        elif step.name is not None:
+            if result not in self._returned:
+                self.unseen.add(step.name)
+            self._loose[result] = self._bounds(step)
+            if isinstance(step.op, AddOp):
+                with np.errstate(all="ignore"):
+                    self._slack[result] = np.abs(step.exact - step.result.astype(np.float64))
+        self._advance(None)
+
+    def _bounds(self, step: reference.Step) -> Bounds:
+        """Of one step; one on a sum that was not shown may have taken it before its rounding."""
+        loose = [operand for operand in step.op.operands if operand in self._loose]
+        if not loose:
+            return bounds(step)
+        slack = self._slack.get(loose[0])
+        if slack is None or not isinstance(step.op, GeluOp):
+            return _anything(step.result)
+        return bounds(step, np.where(np.isfinite(slack), slack, 0.0))
+
+    def _judge(
+        self,
+        value: str,
+        iteration: tuple[int, ...],
+        limits: Bounds,
+        expected: Array,
+        found: Array,
+        binding: Any,
+    ) -> None:
+        self.compared += 1
+        self.elements += found.size
+        self.free += int(np.count_nonzero(limits.free))
+        if found.shape != expected.shape:
+            self.departures.append(
+                Departure(
+                    value,
+                    iteration,
+                    (),
+                    f"shape {expected.shape}",
+                    f"shape {found.shape}",
+                    found.size,
+                    found.size,
+                )
+            )
+            return
+        wrong = limits.departing(found)
+        if not wrong.any():
+            return
+        index = tuple(int(i) for i in np.argwhere(wrong)[0])
+        low, high = limits.low[index], limits.high[index]
+        wanted = (
+            str(expected[index]) if low == high or np.isnan(low) else f"{expected[index]} ({low} to {high})"
+        )
+        tile = address = None
+        if binding is not None:
+            tile, address = locate(binding, index, iteration)
+        self.departures.append(
+            Departure(
+                value,
+                iteration,
+                index,
+                wanted,
+                found[index],
+                int(np.count_nonzero(wrong)),
+                int(wrong.size),
+                tile,
+                address,
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a run beside both of its judges gave."""
+
+    planned: AsPlanned
+    given: AsGiven
+    result: RunResult
+
+    @property
+    def departs(self) -> bool:
+        return self.planned.found is not None or bool(self.given.departures)
+
+
+def compare_run(
+    executor: Executor,
+    oracle: Oracle,
+    module: ModuleOp,
+    inputs: Mapping[str, Array],
+    parameters: Mapping[str, Array] | None = None,
+) -> Comparison:
+    """
+    A whole run of the machine beside the oracle of its plan and the reference of `module`, as it was given.
+
+    The executor must hold the same parameters already (`Executor.load`).
+    """
+    planned = AsPlanned(executor, oracle, inputs, parameters)
+    given = AsGiven(module, inputs, parameters, {entry.value for entry in executor.image.taps})
+
+    def tap(tapped: Tapped) -> None:
+        planned.tap(tapped)
+        given.tap(tapped.value, tapped.iteration, tapped.data, tapped.binding)
+
+    result = executor.run(inputs, tap)
+    planned.finish(result.outputs)
+    given.finish(result.outputs)
+    return Comparison(planned, given, result)
+
+
+def _anything(result: Array) -> Bounds:
+    every = np.ones(result.shape, bool)
+    return Bounds(np.full(result.shape, -np.inf), np.full(result.shape, np.inf), every, every)

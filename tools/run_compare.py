@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `tile-run --compare=each` does: both comparisons of every run, and what it says of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.sim.as_given import compare_run
+from tilewright.sim.executor import Executor, RunResult
+from tilewright.sim.oracle import Departure, Oracle
+
+SHOWN = 10
+"""Departures from the reference that are printed, a line each; the others are counted."""
+
+
+@dataclass
+class Compared:
+    """
+    Runs beside the oracle of the plan and the reference of the program as given (`module`, which must be a
+    copy that nothing lowers).
+    """
+
+    oracle: Oracle
+    module: ModuleOp
+    runs: int = 0
+    planned: list[tuple[int, Departure]] = field(default_factory=list[tuple[int, Departure]])
+    given: list[tuple[int, Departure]] = field(default_factory=list[tuple[int, Departure]])
+    planned_values: int = 0
+    given_values: int = 0
+    free: int = 0
+    unseen: set[str] = field(default_factory=set[str])
+
+    def run(
+        self, executor: Executor, inputs: Mapping[str, np.ndarray], parameters: Mapping[str, np.ndarray]
+    ) -> RunResult:
+        """One more run."""
+        found = compare_run(executor, self.oracle, self.module, inputs, parameters)
+        self.runs += 1
+        if found.planned.found is not None:
+            self.planned.append((self.runs, found.planned.found))
+        self.given += [(self.runs, departure) for departure in found.given.departures]
+        self.planned_values += found.planned.compared
+        self.given_values += found.given.compared
+        self.free += found.given.free
+        self.unseen |= found.given.unseen
+        return found.result
+
+    def report(self) -> bool:
+        """Print both verdicts, departures on standard error; whether nothing departs."""
+        runs = f" in {self.runs} runs" if self.runs > 1 else ""
+        print(
+            f"oracle of the plan: {self.planned_values:,} values{runs}, bit for bit: "
+            + ("nothing departs" if not self.planned else "the first that departs ends the comparison")
+        )
+        print(
+            f"reference of the program as given: {self.given_values:,} values{runs}, within their bounds: "
+            + ("nothing departs" if not self.given else f"{len(self.given)} depart")
+        )
+        if self.unseen:
+            print(f"  not seen by themselves (fused, or of no use): {', '.join(sorted(self.unseen))}")
+        if self.free:
+            print(f"  {self.free:,} elements have no bound: a sum in their type may overflow on the way")
+        for title, departures in (("the oracle of the plan", self.planned), ("the reference", self.given)):
+            for run, departure in departures[:SHOWN]:
+                print(f"{title}{f', run {run}' if self.runs > 1 else ''}: {departure}", file=sys.stderr)
+            if len(departures) > SHOWN:
+                print(f"{title}: {len(departures) - SHOWN} more values depart", file=sys.stderr)
+        return not self.planned and not self.given
