@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from xdsl.dialects import test
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i32
-from xdsl.dialects.test import TestOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
@@ -141,13 +141,13 @@ def test_a_pinned_home_is_not_placed_again() -> None:
 
 
 def test_a_value_that_is_no_tensor() -> None:
-    op = TestOp(result_types=[i32])
+    op = test.TestOp(result_types=[i32])
     with pytest.raises(LoweringError, match="expected a tensor, found i32"):
         tensor_of(op.results[0])
 
 
 def test_a_plan_that_is_no_dictionary() -> None:
-    op: Operation = TestOp(attributes={"plan": IntegerAttr(3, 32)})
+    op: Operation = test.TestOp(attributes={"plan": IntegerAttr(3, 32)})
     with pytest.raises(LoweringError, match="`plan` is a dictionary"):
         record_of(op, PLANNERS["matmul"].record)
 

@@ -57,7 +57,8 @@ def test_placements_are_written_checked_and_refused(
     data["addresses"]["b3"] += 4
     out.write_text(json.dumps(data))
     assert main([str(path), "--check", str(out)]) == 1
-    assert "b3 at" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "tile-alloc: error: the placement is illegal: " in error and "b3 at" in error
 
 
 def test_fragmentation_is_told_from_too_much(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

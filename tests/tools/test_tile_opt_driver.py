@@ -101,6 +101,13 @@ def test_uses_that_no_definition_reaches(body: str) -> None:
         verify_module(module)
 
 
+def test_a_region_without_a_terminator() -> None:
+    text = '"func.func"() <{sym_name = "f", function_type = () -> ()}> ({\n^bb0:\n}) : () -> ()\n'
+    module = parse_source(make_context(), Source("p", text), Sources())
+    with pytest.raises(InvalidIR, match="its single-block region has no terminator"):
+        verify_module(module)
+
+
 def test_uses_that_are_in_order() -> None:
     """Outer values in inner regions, dominating blocks, loops, blocks that nothing reaches."""
     verify_module(parse_source(make_context(), Source("p", PROGRAM), Sources()))
