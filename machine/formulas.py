@@ -40,8 +40,11 @@ ROW_BUNDLES = 10
 """Bundles in which a worker starts a row that it owns alone. Assumed: pointers, loop entry, one reduction."""
 SOFTMAX_BUNDLES = 42
 """Bundles of a worker for 16 keys of its own row. IS: 12,258 cycles for 768 keys; 162 remain for the rest."""
-NORMALISE_BUNDLES = 12
-"""Those of them that multiply by the reciprocal of the sum: 3 per 4 keys, as the measured add."""
+MAXIMUM_BUNDLES = 9
+"""Those of them that look for the maximum. IS: the other 33 take exponentials, sum and store."""
+COPY_RUN = 12
+"""Cycles of a local copy for every run of double words after the first. IS: packing rows of 16 halves into
+panels takes a cycle an element, 16 a run, of which 4 move the bytes."""
 
 
 def _ceil(n: np.ndarray, d: int) -> np.ndarray:
@@ -165,12 +168,23 @@ def cast(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars
 
 
 def copy(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
-    """8 bytes a cycle in runs of double words (`run_bytes`), 3 cycles a word, 10 a half, 20 a byte."""
+    """
+    By the runs that are contiguous on both sides: 8 bytes a cycle and `COPY_RUN` a run after the first where
+    all are double words, 3 cycles a word, 10 a half, 20 a byte.
+
+    Scalar `run_bytes` divides the length and the place of every run, `runs` is how many there are (default:
+    as many as `run_bytes` makes; one, if neither is given).
+    """
     n, item = extents.prod(axis=1), itemsize(dtypes[0])
-    run = int(scalars.get("run_bytes", 8))
+    run = int(scalars.get("run_bytes", 0))
     setup = ("set-up", _constant(n, COPY))
     if run % 8 == 0:
-        return [setup, ("double words", _ceil(n * item, 8))]
+        runs = np.maximum(n * item // run, 1) if run else np.ones_like(n)
+        if "runs" in scalars:
+            runs = np.full_like(n, int(scalars["runs"]))
+        moved = _ceil(n * item, 8)
+        by_word = np.maximum(3 * _ceil(n * item, 4) - moved, 0)
+        return [setup, ("double words", moved), ("runs", np.minimum(COPY_RUN * (runs - 1), by_word))]
     if run % 4 == 0:
         return [setup, ("words", 3 * _ceil(n * item, 4))]
     return [setup, ("sub-word elements", n * (10 if item > 1 else 20))]
@@ -216,7 +230,8 @@ def reduce_partials(
     machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
 ) -> Terms:
     p, n = extents[:, 0], extents[:, 1:].prod(axis=1)
-    rounds = _ceil(n, 2 * machine.workers * _step(dtypes[:1]))
+    # a double word of partials or, if that is wider, of the result
+    rounds = _ceil(n, 2 * machine.workers * _step((dtypes[0], dtypes[-1])))
     return [
         ("set-up", _constant(n, 282)),
         ("rounds", rounds * machine.workers * 11),
@@ -262,6 +277,17 @@ def rows(bundles: int, once: int) -> Formula:
     return formula
 
 
+def bias_gelu(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """
+    15 bundles per 4 columns. With an f8 result, panels of 32 columns: 154 of gelu, 16 of the bias, 14 of the
+    panel cast (all IS), and the 528 that one published point leaves.
+    """
+    r, c = extents.T
+    if dtypes[-1].startswith("f8") and _step(dtypes) == 4:
+        return _rows(machine, r, c, 32, 184, 528)
+    return _rows(machine, r, c, _step(dtypes[:1]), 15, 450) + _f8_store(machine, r * c, dtypes[-1])
+
+
 def norm_merge(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     p, r = extents.T
     return [("set-up", _constant(r, LOOP)), ("partials", _ceil(r, machine.workers) * machine.workers * 8 * p)]
@@ -291,11 +317,11 @@ def softmax(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scal
 
 
 def softmax_exp(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
-    """Softmax less its normalisation; the first pass stays, for loading the maximum and storing the sum."""
+    """The published softmax less its search for the maximum: exponentials, their sum, and the store."""
     b, m, n = extents.T
     rounds, keys = _ceil(b * m, machine.workers), _ceil(n, 16)
     wide = 1 if _step(dtypes[:1]) == 4 else 2
-    bundles = (SOFTMAX_BUNDLES - NORMALISE_BUNDLES) * wide
+    bundles = (SOFTMAX_BUNDLES - MAXIMUM_BUNDLES) * wide
     terms: Terms = [
         ("set-up", _constant(n, LOOP)),
         ("rows", rounds * machine.workers * ROW_BUNDLES),

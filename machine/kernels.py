@@ -319,12 +319,13 @@ _register(
 _register(
     "copy",
     "measured",
-    "IS: 288 + bytes / 8 in double words, 10 per f16 element otherwise; PL: 3 per word, 20 per byte."
-    " The published figure names no element rule, so there is none here",
+    "IS: 288 + bytes / 8 in one run; a cycle an element from rows into panels of 16 halves, so 12 a run;"
+    " 10 per f16 element otherwise; PL: 3 per word, 20 per byte. No element rule"
+    " is published, so there is none here",
     f.copy,
     ins=_operands("x", alignment=1),
     outs=_operands("y", alignment=4),
-    scalars=("run_bytes",),
+    scalars=("run_bytes", "runs"),
     code=512,
 )
 for _name, _in, _out in (("widen", 1, 4), ("narrow", 4, 4)):
@@ -391,7 +392,7 @@ _register(
 _register(
     "reduce_partials",
     "measured",
-    "IS: 282 + 6 * ceil(n / 48) * (11 + 2 * (P - 1)) on f16; f32 partials at half the rate",
+    "IS: 282 + 6 * ceil(n / 48) * (11 + 2 * (P - 1)) on f16; f32 partials or an f32 result at half the rate",
     f.reduce_partials,
     axes=("p", "..."),
     ins=_operands("x:p,..."),
@@ -448,8 +449,10 @@ for _name, _evidence, _source, _formula, _ins, _outs, _scalars, _code in (
         "x mean:r variance:r gamma:c beta:c", "y", ("epsilon",), 768,
     ),
     (
-        "bias_gelu", "measured", "IS BIAS_GELU_MIX: 450 + 90 * ceil(n / 24) through both fitted points",
-        f.rows(15, 450), "x bias:c", "y", ("saturate",), 896,
+        "bias_gelu", "measured",
+        "IS BIAS_GELU_MIX: 450 + 90 * ceil(n / 24) through both fitted points; an f8 result"
+        " (PRODUCER_OUTPUTS) 528 + 1104 * ceil(n / 192), 528 by its one fitted point",
+        f.bias_gelu, "x bias:c", "y", ("saturate",), 896,
     ),
     (
         "softmax", "measured",
@@ -482,7 +485,7 @@ _register(
 _register(
     "softmax.exp",
     "derived",
-    "softmax (42 bundles per 16 keys) less its normalisation (12); an f8 result 4 more (PL cast)",
+    "softmax (42 bundles per 16 keys) less its search for the maximum (9); an f8 result 4 more (PL cast)",
     f.softmax_exp,
     axes=("b", "m", "n"),
     ins=(*_operands("s", "b", "m", "n"), *_operands("max", "b", "m", alignment=4)),

@@ -93,6 +93,7 @@ _CASES: dict[str, _Case] = {
     _SOFTMAX_OLD + "whole rows per worker": _Case("softmax", _rows, (F16,) * 2, (("split", 0),)),
     "gelu f16": _Case("pointwise.gelu_tanh", _flat, (F16,) * 2),
     "bias + gelu f16, aligned": _Case("bias_gelu", _rows, (F16,) * 3),
+    "bias + gelu with f8 output": _Case("bias_gelu", _rows, (F16, F16, F8)),
     "gelu with f8 output": _Case("pointwise.gelu_tanh", _flat, (F16, F8)),
     "reduce 6 f16 partials": _Case("reduce_partials", lambda e: (6, e["elements"]), (F16,) * 2),
     "reduce 6 partials with bias + gelu epilogue, 82 x 32": _Case(

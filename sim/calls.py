@@ -96,7 +96,7 @@ class Calls:
         self._code = code
         self._extents: dict[bytes, _Extents] = {}
         self._elements: dict[tuple[object, ...], npt.NDArray[np.int64]] = {}
-        self._runs: dict[tuple[object, ...], int] = {}
+        self._runs: dict[tuple[object, ...], tuple[int, int]] = {}
         self._legal: set[tuple[object, ...]] = set()
 
     def run(self, call: DecodedCall, iteration: tuple[int, ...], phase: Phase) -> Called:
@@ -206,17 +206,19 @@ class Calls:
             region = self.machine.region_of(bound[1].address)
             return {"weights_standard": int(region is not None and region.interleave == 1)}
         if "run_bytes" in entry.scalars:
-            return {"run_bytes": self._copied_run(bound)}
+            unit, runs = self._copied_runs(bound)
+            return {"run_bytes": unit, "runs": runs}
         return {}
 
-    def _copied_run(self, bound: list[_Bound]) -> int:
+    def _copied_runs(self, bound: list[_Bound]) -> tuple[int, int]:
         source, out = bound
         key = (source.operand.axes, out.operand.axes, out.extents, out.access.itemsize)
         if key not in self._runs:
             shape = out.extents
             tables = [_flat_offsets(item.operand.axes, shape) for item in (out, source)]
-            self._runs[key] = copied_run(tables[0], tables[1], out.access.itemsize)
-        return gcd(self._runs[key], out.address, source.address)
+            self._runs[key] = copied_runs(tables[0], tables[1], out.access.itemsize)
+        unit, runs = self._runs[key]
+        return gcd(unit, out.address, source.address), runs
 
     def _evaluate(
         self,
@@ -517,17 +519,19 @@ def _flat_offsets(
     return total.reshape(-1)
 
 
-def copied_run(out_offsets: npt.NDArray[np.int64], in_offsets: npt.NDArray[np.int64], itemsize: int) -> int:
+def copied_runs(
+    out_offsets: npt.NDArray[np.int64], in_offsets: npt.NDArray[np.int64], itemsize: int
+) -> tuple[int, int]:
     """
-    Bytes that a copy can move at once, at most 8 (a double word): every run that is contiguous on both sides
-    is a multiple of it, and so is where it starts.
+    Bytes that a copy can move at once, at most 8 (a double word), and the number of runs that are contiguous
+    on both sides: every run is a multiple of those bytes, and so is where it starts.
     """
     order = np.argsort(out_offsets, kind="stable")
     target, origin = out_offsets[order], in_offsets[order]
     starts = np.flatnonzero(np.concatenate(([True], (np.diff(target) != 1) | (np.diff(origin) != 1))))
     lengths = np.diff(np.append(starts, len(order)))
     sizes = np.concatenate((lengths, target[starts], origin[starts])) * itemsize
-    return int(np.gcd.reduce(sizes, initial=8))
+    return int(np.gcd.reduce(sizes, initial=8)), len(starts)
 
 
 def _in_place(entry: Kernel, out: _Bound, source: _Bound) -> bool:

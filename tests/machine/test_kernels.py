@@ -137,10 +137,11 @@ def test_gemm_pays_for_every_batch_and_for_padding():
 def test_copy_by_run_length():
     copy = kernel("copy")
     types = ("f16", "f16")
-    by_run = {run: int(copy.cycles(C600, (1000,), types, {"run_bytes": run})[0]) for run in (16, 8, 4, 2)}
-    assert by_run == {16: 288 + 250, 8: 288 + 250, 4: 288 + 1500, 2: 288 + 10_000}
-    assert copy.cycles(C600, (1000,), types)[0] == by_run[8]
-    assert copy.cycles(C600, (10, 100), types)[0] == by_run[8]
+    by_run = {run: int(copy.cycles(C600, (1000,), types, {"run_bytes": run})[0]) for run in (400, 8, 4, 2)}
+    # 5 runs of 400 bytes; runs of 8 bytes cost what their words cost
+    assert by_run == {400: 288 + 250 + 4 * 12, 8: 288 + 1500, 4: 288 + 1500, 2: 288 + 10_000}
+    assert copy.cycles(C600, (1000,), types)[0] == 288 + 250
+    assert copy.cycles(C600, (10, 100), types)[0] == 288 + 250
     assert copy.cycles(C600, (100,), (F8, F8), {"run_bytes": 1})[0] == 288 + 2000
 
 
