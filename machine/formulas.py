@@ -27,6 +27,8 @@ Scalars = Mapping[str, float | int]
 Terms = list[tuple[str, np.ndarray]]
 Formula = Callable[["Machine", np.ndarray, tuple[str, ...], Scalars], Terms]
 """(machine; extents int64 (calls, axes), all at least 1; dtypes of ins then outs; scalars) -> terms."""
+Form = Callable[["Machine", np.ndarray, tuple[str, ...], Scalars], np.ndarray]
+"""The same -> the form of the kernel that each call uses, str (calls,): a measurement is of one form."""
 
 CALL = 129
 """Paid once per call, however many rows follow. IS: layer_norm of 1 row took 7,140 cycles, 3 rows 21,162."""
@@ -85,11 +87,7 @@ def _rows(machine: Machine, r: np.ndarray, c: np.ndarray, step: int, bundles: in
     set-up of its passes. Rows: each worker owns whole rows; one set-up, but rows are rounded up to six.
     `once` is call and set-up of one row, `bundles` are spent by a worker for `step` elements.
     """
-    shared = r * (once - CALL)
-    shared_loop = r * _ceil(c, step * machine.workers) * machine.workers * bundles
-    owned = (once - CALL) + _ceil(r, machine.workers) * machine.workers * ROW_BUNDLES
-    owned_loop = _ceil(r, machine.workers) * machine.workers * bundles * _ceil(c, step)
-    columns = shared + shared_loop <= owned + owned_loop
+    columns, shared, shared_loop, owned, owned_loop = _distributions(machine, r, c, step, bundles, once)
     loop = np.where(columns, shared_loop, owned_loop)
     exact = np.minimum(r * c * bundles // step, loop)
     return [
@@ -98,6 +96,29 @@ def _rows(machine: Machine, r: np.ndarray, c: np.ndarray, step: int, bundles: in
         ("inner loop", exact),
         ("rounding", loop - exact),
     ]
+
+
+def _distributions(
+    machine: Machine, r: np.ndarray, c: np.ndarray, step: int, bundles: int, once: int
+) -> tuple[np.ndarray, ...]:
+    """Whether the workers share rows; cycles outside and inside the loop if they do, and if they own rows."""
+    shared = r * (once - CALL)
+    shared_loop = r * _ceil(c, step * machine.workers) * machine.workers * bundles
+    owned = (once - CALL) + _ceil(r, machine.workers) * machine.workers * ROW_BUNDLES
+    owned_loop = _ceil(r, machine.workers) * machine.workers * bundles * _ceil(c, step)
+    columns = shared + shared_loop <= owned + owned_loop
+    return columns, shared, shared_loop, owned, owned_loop
+
+
+ROW_AFTER_ROW, WHOLE_ROWS, SPLIT_ROW = "row after row", "whole rows", "split row"
+"""All workers share a row and rows follow each other; a worker owns whole rows; the last rows are shared."""
+
+
+def _row_form(
+    machine: Machine, r: np.ndarray, c: np.ndarray, step: int, bundles: int, once: int
+) -> np.ndarray:
+    columns = _distributions(machine, r, c, step, bundles, once)[0]
+    return np.where(columns, ROW_AFTER_ROW, WHOLE_ROWS)
 
 
 # Matrix unit
@@ -126,6 +147,13 @@ def gemm(inputs: int, passes: int, row: int, panel: int) -> Formula:
         return terms
 
     return formula
+
+
+STANDARD_WEIGHTS = "weights in standard memory"
+
+
+def gemm_form(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> np.ndarray:
+    return np.full(len(extents), STANDARD_WEIGHTS if scalars.get("weights_standard", 0) else "")
 
 
 # Elementwise
@@ -188,6 +216,18 @@ def copy(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars
     if run % 4 == 0:
         return [setup, ("words", 3 * _ceil(n * item, 4))]
     return [setup, ("sub-word elements", n * (10 if item > 1 else 20))]
+
+
+ONE_RUN, RUNS, WORDS, ELEMENTS = "one run", "runs", "words", "elements"
+
+
+def copy_form(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> np.ndarray:
+    terms = dict(copy(machine, extents, dtypes, scalars))
+    if "double words" not in terms:
+        return np.full(len(extents), WORDS if "words" in terms else ELEMENTS)
+    by_word = 3 * _ceil(extents.prod(axis=1) * itemsize(dtypes[0]), 4)
+    dearer = terms["double words"] + terms["runs"] >= by_word
+    return np.where(terms["runs"] == 0, ONE_RUN, np.where(dearer, WORDS, RUNS))
 
 
 def fill(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
@@ -277,6 +317,22 @@ def rows(bundles: int, once: int) -> Formula:
     return formula
 
 
+def rows_form(bundles: int, once: int) -> Form:
+    """The form that a call of `rows(bundles, once)` uses."""
+
+    def form(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> np.ndarray:
+        r, c = extents.T
+        return _row_form(machine, r, c, _step(dtypes[:1]), bundles, once)
+
+    return form
+
+
+BIAS_GELU = 15, 450
+"""Bundles per 4 columns, and cycles of call and set-up of a row. IS: through both fitted points."""
+BIAS_GELU_PANEL = 32, 184, 528
+"""The same with an f8 result, behind the columns of a panel."""
+
+
 def bias_gelu(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     """
     15 bundles per 4 columns. With an f8 result, panels of 32 columns: 154 of gelu, 16 of the bias, 14 of the
@@ -284,8 +340,16 @@ def bias_gelu(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], sc
     """
     r, c = extents.T
     if dtypes[-1].startswith("f8") and _step(dtypes) == 4:
-        return _rows(machine, r, c, 32, 184, 528)
-    return _rows(machine, r, c, _step(dtypes[:1]), 15, 450) + _f8_store(machine, r * c, dtypes[-1])
+        return _rows(machine, r, c, *BIAS_GELU_PANEL)
+    return _rows(machine, r, c, _step(dtypes[:1]), *BIAS_GELU) + _f8_store(machine, r * c, dtypes[-1])
+
+
+def bias_gelu_form(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> np.ndarray:
+    r, c = extents.T
+    panels = dtypes[-1].startswith("f8") and _step(dtypes) == 4
+    return _row_form(machine, r, c, *(BIAS_GELU_PANEL if panels else (_step(dtypes[:1]), *BIAS_GELU)))
 
 
 def norm_merge(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
@@ -300,12 +364,8 @@ def softmax(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scal
     Scalar `split` forces the form of the last rows (0 whole rows, 1 split), as the measurements name one
     each.
     """
+    owned, whole, shared = _softmax_rows(machine, extents, dtypes)
     r, c = extents.T
-    wide = 1 if _step(dtypes) == 4 else 2
-    owned = machine.workers * SOFTMAX_BUNDLES * wide * _ceil(c, 16) + 33
-    split = 720 - CALL + 94 * machine.workers * wide * _ceil(c, 16 * machine.workers)
-    rest = r % machine.workers
-    whole, shared = np.where(rest > 0, owned, 0), rest * split
     forced = scalars.get("split")
     last = np.minimum(whole, shared) if forced is None else (shared if forced else whole)
     return [
@@ -314,6 +374,28 @@ def softmax(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scal
         ("last rows", last),
         *_f8_store(machine, r * c, dtypes[-1]),
     ]
+
+
+def softmax_form(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> np.ndarray:
+    """That of the last rows; those before them are always whole rows of the workers."""
+    _, whole, shared = _softmax_rows(machine, extents, dtypes)
+    forced = scalars.get("split")
+    split = (shared < whole) if forced is None else np.full(len(extents), bool(forced))
+    return np.where(split, SPLIT_ROW, WHOLE_ROWS)
+
+
+def _softmax_rows(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cycles of a round of whole rows; of the last rows as whole rows, and split over the workers."""
+    r, c = extents.T
+    wide = 1 if _step(dtypes) == 4 else 2
+    owned = machine.workers * SOFTMAX_BUNDLES * wide * _ceil(c, 16) + 33
+    split = 720 - CALL + 94 * machine.workers * wide * _ceil(c, 16 * machine.workers)
+    rest = r % machine.workers
+    return owned, np.where(rest > 0, owned, 0), rest * split
 
 
 def softmax_exp(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:

@@ -8,6 +8,9 @@ The kernel registry: what each kernel demands of its operands, how big its code 
 - `derived`: put together from measured pieces of other kernels or from the vendor's bundle counts;
 - `assumed`: no figure exists; a guess that keeps plans comparable.
 
+That is the kernel's best; what one call rests on follows from its types and form as well
+(`tilewright.machine.measurements.evidence`).
+
 The formulas are in `tilewright.machine.formulas`, the semantics in `tilewright.sim.kernels`. The table below
 is the whole registry. Code sizes are assumed throughout: only the sum of a program's kernels is published
 (17.3 to 17.6 KB).
@@ -24,7 +27,7 @@ import numpy.typing as npt
 
 from tilewright.diagnostics import TileError
 from tilewright.machine import formulas as f
-from tilewright.machine.formulas import Formula, Scalars, Terms
+from tilewright.machine.formulas import Form, Formula, Scalars, Terms
 
 if TYPE_CHECKING:
     from tilewright.machine.description import Machine
@@ -109,6 +112,7 @@ class Kernel:
     evidence: str
     source: str
     formula: Formula = field(compare=False, repr=False)
+    form: Form | None = field(default=None, compare=False, repr=False)
     granule: tuple[int, ...] = ()
     scalars: tuple[str, ...] = ()
 
@@ -151,17 +155,22 @@ class Kernel:
         granule = np.asarray(self.granule, dtype=np.int64)
         return -(-given // granule) * granule
 
-    def evidence_of(self, dtypes: tuple[str, ...]) -> str:
-        """Evidence of the formula for these types: what was measured was measured on f16 and f8."""
-        if "bf16" in dtypes:
-            return "assumed"
-        if self.evidence == "measured" and any(d not in _MEASURED_TYPES for d in dtypes):
-            return "measured" if self.name in _ANY_TYPE else "derived"
-        return self.evidence
+    def form_of(
+        self,
+        machine: Machine,
+        extents: npt.ArrayLike,
+        dtypes: tuple[str, ...],
+        scalars: Scalars | None = None,
+    ) -> np.ndarray:
+        """
+        The form of the kernel that each call uses, str (calls,); "" for a kernel with one form only.
+        Arguments as for `itemise`.
+        """
+        table = np.maximum(np.atleast_2d(np.asarray(extents, dtype=np.int64)), 1)
+        if self.form is None:
+            return np.full(len(table), "")
+        return self.form(machine, table, dtypes, scalars or {})
 
-
-_MEASURED_TYPES = ("f16", "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2")
-_ANY_TYPE = ("copy", "patch_rows", "patch_rows.supervisor", "norm.statistics", "norm.apply")
 
 _REGISTRY: dict[str, Kernel] = {}
 
@@ -196,11 +205,12 @@ def _register(
     scalars: tuple[str, ...] = (),
     separate: tuple[tuple[int, int], ...] = (),
     granule: tuple[int, ...] = (),
+    form: Form | None = None,
 ) -> None:
     if name in _REGISTRY:
         raise ValueError(f"kernel {name} registered twice")
     _REGISTRY[name] = Kernel(
-        name, axes, ins, outs, separate, code, evidence, source, formula, granule, scalars
+        name, axes, ins, outs, separate, code, evidence, source, formula, form, granule, scalars
     )  # fmt: skip
 
 
@@ -244,6 +254,7 @@ for _name, _inputs, _passes, _row, _panel, _aligned, _evidence, _source in (
         separate=((0, 2),),
         granule=(1, 1, 16, _inputs),
         scalars=("scale", "weights_standard"),
+        form=f.gemm_form,
         code=1536,
     )
 
@@ -326,6 +337,7 @@ _register(
     ins=_operands("x", alignment=1),
     outs=_operands("y", alignment=4),
     scalars=("run_bytes", "runs"),
+    form=f.copy_form,
     code=512,
 )
 for _name, _in, _out in (("widen", 1, 4), ("narrow", 4, 4)):
@@ -427,36 +439,42 @@ for _name in ("sum", "max", "min", "prod"):
 # Rows: norms, softmax, fused bias and gelu.
 
 _ONE_WIDTH = "1152 columns only: the split into set-up and bundles per 4 columns is assumed"
-for _name, _evidence, _source, _formula, _ins, _outs, _scalars, _code in (
+for _name, _evidence, _source, _formula, _form, _ins, _outs, _scalars, _code in (
     (
         "layer_norm", "measured", f"IS KERNEL_PIPELINES, {_ONE_WIDTH}", f.rows(20, 972),
+        f.rows_form(20, 972),
         "x gamma:c beta:c", "y", ("epsilon",), 1280,
     ),
     (
         "rms_norm", "derived", "layer_norm less the pass of the mean (336 and 4 bundles)", f.rows(16, 636),
+        f.rows_form(16, 636),
         "x gamma:c", "y", ("epsilon",), 1024,
     ),
     (
         "add_layer_norm", "derived", "layer_norm and pointwise.add in one call",
-        f.rows(23, 972 + f.LOOP_BINARY), "x residual gamma:c beta:c", "sum y", ("epsilon",), 1536,
+        f.rows(23, 972 + f.LOOP_BINARY),
+        f.rows_form(23, 972 + f.LOOP_BINARY), "x residual gamma:c beta:c", "sum y", ("epsilon",), 1536,
     ),
     (
         "norm.statistics", "measured", f"IS KERNEL_PIPELINES, {_ONE_WIDTH}", f.rows(8, 672),
+        f.rows_form(8, 672),
         "x", "mean:r variance:r", (), 768,
     ),
     (
         "norm.apply", "measured", f"IS ATTENTION_AND_STATISTICS, {_ONE_WIDTH}", f.rows(15, 324),
+        f.rows_form(15, 324),
         "x mean:r variance:r gamma:c beta:c", "y", ("epsilon",), 768,
     ),
     (
         "bias_gelu", "measured",
         "IS BIAS_GELU_MIX: 450 + 90 * ceil(n / 24) through both fitted points; an f8 result"
         " (PRODUCER_OUTPUTS) 528 + 1104 * ceil(n / 192), 528 by its one fitted point",
-        f.bias_gelu, "x bias:c", "y", ("saturate",), 896,
+        f.bias_gelu, f.bias_gelu_form, "x bias:c", "y", ("saturate",), 896,
     ),
     (
         "softmax", "measured",
         "IS KERNEL_PIPELINES: 768 keys by one worker, 736 split over six; one point each", f.softmax,
+        f.softmax_form,
         "x", "y", ("scale", "split"), 1280,
     ),
 ):  # fmt: skip
@@ -470,6 +488,7 @@ for _name, _evidence, _source, _formula, _ins, _outs, _scalars, _code in (
         outs=_operands(_outs, "r", "c"),
         scalars=_scalars,
         code=_code,
+        form=_form,
     )
 _register(
     "norm.merge",

@@ -11,6 +11,7 @@ of superseded versions of a kernel are shown and not scored.
 
 from __future__ import annotations
 
+import functools
 import json
 import statistics
 from collections.abc import Callable, Mapping
@@ -18,8 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tilewright.machine.description import MachineError, load
-from tilewright.machine.kernels import kernel, kernel_names
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.machine.description import Machine, MachineError, load
+from tilewright.machine.formulas import Scalars
+from tilewright.machine.kernels import Kernel, kernel, kernel_names
 
 FILE = Path(__file__).parent / "measurements.json"
 MEASURED_ON = "c600"
@@ -47,6 +52,8 @@ class Point:
     predicted: int
     use: str
     source: str
+    dtypes: tuple[str, ...] = ()
+    form: str = ""
 
     @property
     def error(self) -> float:
@@ -106,24 +113,48 @@ def _ceil(n: int, d: int) -> int:
     return -(-n // d)
 
 
-# Published formulas: kernel, types, sample extents, and the formula as published, apart from the registry's.
-_FORMULAS: dict[str, tuple[str, tuple[str, ...], tuple[tuple[int, ...], ...], Callable[..., int]]] = {
-    "reduce P partials of n halves": (
-        "reduce_partials",
-        (F16, F16),
+@dataclass(frozen=True)
+class _Formula:
+    """A published formula, written apart from the registry's, and the extents at which they are compared."""
+
+    case: _Case
+    samples: tuple[tuple[int, ...], ...]
+    published: Callable[..., int]
+
+
+def _slow_gemm(name: str, operand: str, inputs: int) -> _Formula:
+    case = _Case(name, _flat, (operand, operand, F16), (("weights_standard", 1),))
+    samples = ((1, 146, 48, 288), (1, 57, 80, 128))
+    return _Formula(
+        case, samples, lambda b, m, n, k: b * 294 + _ceil(k, inputs) * _ceil(n, 16) * (4 * m + 192)
+    )
+
+
+_FORMULAS: dict[str, _Formula] = {
+    "reduce P partials of n halves": _Formula(
+        _Case("reduce_partials", _flat, (F16, F16)),
         ((4, 1152), (15, 2208)),
         lambda p, n: 282 + 6 * _ceil(n, 48) * (11 + 2 * (p - 1)),
     ),
-    "cast f16 to f8, flat": ("cast", (F16, F8), ((576,), (2208,)), lambda n: 330 + 24 * _ceil(n, 48)),
-    "local copy": ("copy", (F8, F8), ((512,), (42056,)), lambda n: 288 + _ceil(n, 8)),
+    "cast f16 to f8, flat": _Formula(
+        _Case("cast", _flat, (F16, F8)), ((576,), (2208,)), lambda n: 330 + 24 * _ceil(n, 48)
+    ),
+    "local copy": _Formula(_Case("copy", _flat, (F8, F8)), ((512,), (42056,)), lambda n: 288 + _ceil(n, 8)),
+    "pack rows into panels of 16 columns, left operand": _Formula(
+        _Case("copy", _flat, (F16, F16), (("run_bytes", 32),)), ((4608,), (46720,)), lambda n: 288 + n
+    ),
+    "indexed rearrangement": _Formula(
+        _Case("copy", _flat, (F16, F16), (("run_bytes", 2),)), ((576,), (2208,)), lambda n: 288 + 10 * n
+    ),
+    "gemm f16, weights in standard memory": _slow_gemm("gemm.f16.f16", F16, 16),
+    "gemm f8, weights in standard memory": _slow_gemm("gemm.f8", F8, 32),
 }
 
 
 def _point(case: _Case, what: str, extents: tuple[int, ...], measured: int, use: str, source: str) -> Point:
-    predicted = int(
-        kernel(case.kernel).cycles(load(MEASURED_ON), extents, case.dtypes, dict(case.scalars))[0]
-    )
-    return Point(case.kernel, what, extents, measured, predicted, use, source)
+    entry, call = kernel(case.kernel), (load(MEASURED_ON), extents, case.dtypes, dict(case.scalars))
+    predicted, form = int(entry.cycles(*call)[0]), str(entry.form_of(*call)[0])
+    return Point(case.kernel, what, extents, measured, predicted, use, source, case.dtypes, form)
 
 
 def _gemm(entry: Mapping[str, Any]) -> Point:
@@ -143,9 +174,11 @@ def _kernel_points(entry: Mapping[str, Any]) -> list[Point]:
     elif use == "check" and "formula" in entry:
         use = "formula"  # the registry uses the published formula, so this point is not held out from it
     if what in _FORMULAS:
-        name, dtypes, samples, published = _FORMULAS[what]
-        case = _Case(name, _flat, dtypes)
-        return [_point(case, entry["formula"], at, published(*at), "formula", source) for at in samples]
+        formula = _FORMULAS[what]
+        return [
+            _point(formula.case, entry["formula"], at, formula.published(*at), "formula", source)
+            for at in formula.samples
+        ]
     if what.startswith("patch words"):
         names = ("patch_rows.supervisor", "supervisor"), ("patch_rows", "six workers")
         return [
@@ -179,6 +212,64 @@ def points(file: Path = FILE) -> list[Point]:
     for entry in data["kernel_cycles"]:
         found += _kernel_points(entry)
     return found
+
+
+EVIDENCE = ("measured_held_out", "measured", "derived", "assumed")
+"""What the cycles of a call rest on, best first: `evidence`."""
+CYCLE_CLASSES = (*EVIDENCE, "exchange", "sync")
+"""What cycles of a run rest on: the evidence behind a kernel's cost, or the model of the fabric."""
+_ANY_TYPE = frozenset({("copy", "one run"), ("patch_rows", ""), ("patch_rows.supervisor", "")})
+"""Kernels and forms whose cost is published by the byte or the word, whatever is in it."""
+
+
+@functools.cache
+def _published() -> dict[tuple[str, tuple[str, ...], str], bool]:
+    """Kernel, types and form of all published figures -> whether one of them is held out."""
+    found: dict[tuple[str, tuple[str, ...], str], bool] = {}
+    for point in points():
+        if point.use != "scaling":
+            key = _covered(point.kernel, point.dtypes, point.form)
+            found[key] = found.get(key, False) or point.use == "check"
+    return found
+
+
+def _covered(name: str, dtypes: tuple[str, ...], form: str) -> tuple[str, tuple[str, ...], str]:
+    if (name, form) in _ANY_TYPE:
+        return name, (), form
+    return name, tuple("f8" if d.startswith("f8") else d for d in dtypes), form
+
+
+def evidence(
+    entry: Kernel,
+    machine: Machine,
+    extents: npt.ArrayLike,
+    dtypes: tuple[str, ...],
+    scalars: Scalars | None = None,
+) -> np.ndarray:
+    """
+    What the cycles of each call rest on: index into `EVIDENCE`, int64 (calls,). Arguments as for
+    `Kernel.itemise`.
+
+    Measured is what the published figures cover: this kernel, on these element types, in the form that the
+    call uses, on a tile like the one measured. Everything else that a measured kernel does is derived.
+    """
+    forms = entry.form_of(machine, extents, dtypes, scalars)
+    if entry.evidence == "assumed" or ("bf16" in dtypes and entry.name != "copy"):
+        return np.full(len(forms), EVIDENCE.index("assumed"))
+    if entry.evidence != "measured" or not _same_tile(machine):
+        return np.full(len(forms), EVIDENCE.index("derived"))
+    published = _published()
+    kind = {form: published.get(_covered(entry.name, dtypes, form)) for form in dict.fromkeys(forms.tolist())}
+    rank = {True: 0, False: 1, None: EVIDENCE.index("derived")}
+    return np.array([rank[kind[form]] for form in forms.tolist()], dtype=np.int64)
+
+
+@functools.cache
+def _same_tile(machine: Machine) -> bool:
+    """Whether the machine has the workers and the loads of the one that was measured."""
+    measured = load(MEASURED_ON)
+    loads = [{r.name: r.load_bytes for r in m.regions} for m in (machine, measured)]
+    return machine.workers == measured.workers and loads[0] == loads[1]
 
 
 @dataclass(frozen=True)

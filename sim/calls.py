@@ -19,6 +19,7 @@ from tilewright.backends.image import DecodedCall, DecodedOperand
 from tilewright.backends.program import Code
 from tilewright.machine import Machine
 from tilewright.machine.kernels import Kernel, OperandRule, UnknownKernel, kernel
+from tilewright.machine.measurements import evidence
 from tilewright.planning.dtypes import itemsize, numpy_dtype
 from tilewright.sim.access import (
     Access,
@@ -51,12 +52,15 @@ ARITHMETIC_BYTES = 32
 
 @dataclass(frozen=True, eq=False)
 class Called:
-    """What a call did: kernel, cycles of each tile (tiles,), number of tiles, whether the cost is assumed."""
+    """
+    What a call did: kernel, cycles of each tile (tiles,), number of tiles, and what the cycles of each tile
+    rest on, index into `EVIDENCE` (tiles,).
+    """
 
     kernel: str
     cycles: npt.NDArray[np.int64]
     active: int
-    assumed: bool
+    evidence: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,12 +119,15 @@ class Calls:
             )
         function = semantics(entry.name)
         cycles = np.zeros(self.memory.tiles, np.int64)
+        rests_on = np.zeros(self.memory.tiles, np.int64)
         for group in extents.groups:
             bound = self._bind(call, entry, group, scalars, iteration, phase)
             self._evaluate(call, entry, group, bound, scalars, function, phase)
             facts = {**scalars, **self._placement_scalars(entry, bound)}
-            cycles[group.numbers] = entry.cycles(self.machine, np.array([group.extents]), dtypes, facts)[0]
-        return Called(entry.name, cycles, extents.active, entry.evidence_of(dtypes) == "assumed")
+            call_ = (self.machine, np.array([group.extents]), dtypes, facts)
+            cycles[group.numbers] = entry.cycles(*call_)[0]
+            rests_on[group.numbers] = evidence(entry, *call_)[0]
+        return Called(entry.name, cycles, extents.active, rests_on)
 
     def _kernel(self, call: DecodedCall, phase: Phase) -> Kernel:
         """The kernel whose code a call names by its address."""

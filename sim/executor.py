@@ -34,6 +34,7 @@ from tilewright.backends.program import ADDRESS_BITS, NO_POSITION, Binding
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
 from tilewright.machine.kernels import kernel
+from tilewright.machine.measurements import CYCLE_CLASSES, evidence
 from tilewright.planning.dtypes import itemsize, numpy_dtype
 from tilewright.planning.layout import Layout
 from tilewright.planning.view import View
@@ -61,7 +62,7 @@ class Step:
     One executed step. `start` and `cycles` are on the clock of the whole run; a step of category "exchange"
     is followed by one of category "sync" for the phase overhead. `busy` is the mean over all tiles, `tiles`
     how many take part, `iteration` the iteration number of each enclosing repeat, `word` the supervisor word
-    (position of the instruction in the program).
+    (position of the instruction in the program). `evidence`: what the cycles rest on, of `CYCLE_CLASSES`.
     """
 
     name: str
@@ -74,7 +75,7 @@ class Step:
     iteration: tuple[int, ...]
     word: int
     slowest: int
-    assumed: bool = False
+    evidence: str = "measured"
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ class Tapped:
 class RunResult:
     """
     What a run gives back: outputs by name (logical arrays), cycles by category with "total" and
-    "assumed_share", the steps.
+    "assumed_share", the steps. `evidence`: the cycles by what they rest on, of `CYCLE_CLASSES`; they sum to
+    the total.
     """
 
     outputs: dict[str, np.ndarray]
@@ -112,6 +114,7 @@ class RunResult:
     steps: tuple[Step, ...]
     repeats: tuple[RepeatCycles, ...]
     taps: tuple[Tapped, ...] = ()
+    evidence: dict[str, int] = field(default_factory=dict[str, int])
 
 
 TapCallback = Callable[[Tapped], None]
@@ -122,17 +125,20 @@ class _Totals:
     cycles: dict[Category, int] = field(
         default_factory=lambda: {"compute": 0, "exchange": 0, "copy": 0, "sync": 0}
     )
-    assumed: int = 0
+    evidence: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CYCLE_CLASSES, 0))
 
 
 @dataclass(frozen=True, eq=False)
 class _Pending:
-    """A step since the last barrier: cycles int64 (tiles,)."""
+    """
+    A step since the last barrier: cycles int64 (tiles,), and what they rest on, index into `CYCLE_CLASSES`
+    int64 (tiles,).
+    """
 
     phase: Phase
     category: Category
     cycles: npt.NDArray[np.int64]
-    assumed: bool
+    evidence: npt.NDArray[np.int64]
     active: int
 
 
@@ -359,8 +365,11 @@ class Executor:
             if binding.kind == "output":
                 outputs[_host_name(binding)] = self._read_all(binding)
         cycles: dict[str, float] = {"total": self._clock, **self._totals.cycles}
-        cycles["assumed_share"] = self._totals.assumed / self._clock if self._clock else 0.0
-        return RunResult(outputs, cycles, tuple(self._steps), tuple(self._repeats), tuple(self._taps))
+        rests_on = self._totals.evidence
+        cycles["assumed_share"] = rests_on["assumed"] / self._clock if self._clock else 0.0
+        return RunResult(
+            outputs, cycles, tuple(self._steps), tuple(self._repeats), tuple(self._taps), rests_on
+        )
 
     def _forget(self) -> None:
         """A new run starts from what was loaded: what the last one left behind counts as never written."""
@@ -402,7 +411,7 @@ class Executor:
                     phase = self._phase(instruction.word, iteration)
                     called = self._calls.run(instruction, iteration, phase)
                     category: Category = "copy" if called.kernel in COPY_KERNELS else "compute"
-                    self._record(phase, category, called.cycles, called.assumed, called.active)
+                    self._record(phase, category, called.cycles, called.evidence, called.active)
                 case DecodedExchange():
                     self._exchange(instruction, iteration)
                 case DecodedRepeat():
@@ -415,16 +424,19 @@ class Executor:
         phase: Phase,
         category: Category,
         cycles: npt.NDArray[np.int64] | int,
-        assumed: bool = False,
+        rests_on: npt.NDArray[np.int64] | None = None,
         active: int | None = None,
     ) -> None:
         """
-        Account a step: `cycles` per tile, or one number for all. An exchange phase is a segment of its own.
+        Account a step: `cycles` per tile, or one number for all; without `rests_on`, those of the fabric. An
+        exchange phase is a segment of its own.
         """
         if isinstance(cycles, int | np.integer):
             cycles = np.full(self.memory.tiles, int(cycles), np.int64)
         count = int(np.count_nonzero(cycles)) if active is None else active
-        self._segment.append(_Pending(phase, category, cycles, assumed, count))
+        if rests_on is None:
+            rests_on = np.full(self.memory.tiles, CYCLE_CLASSES.index(category), np.int64)
+        self._segment.append(_Pending(phase, category, cycles, rests_on, count))
         if category in ("exchange", "sync"):
             self._barrier()
 
@@ -442,7 +454,7 @@ class Executor:
         slowest = int(total.argmax())
         for step in self._segment:
             worst = int(step.cycles[slowest])
-            phase = step.phase
+            phase, rests_on = step.phase, CYCLE_CLASSES[step.evidence[slowest]]
             self._steps.append(
                 Step(
                     phase.name,
@@ -455,13 +467,12 @@ class Executor:
                     phase.iteration,
                     phase.word,
                     slowest,
-                    step.assumed,
+                    rests_on,
                 )
             )
             self._clock += worst
             self._totals.cycles[step.category] += worst
-            if step.assumed:
-                self._totals.assumed += worst
+            self._totals.evidence[rests_on] += worst
         self._segment.clear()
 
     # ------------------------------------------------------------------------------------------ repeats and
@@ -540,9 +551,8 @@ class Executor:
             return
         counts = np.bincount(np.concatenate(patched), minlength=self.memory.tiles)
         step = Phase(f"{phase.name}: patch rows", phase.provenance, phase.word, phase.iteration)
-        self._record(
-            step, "copy", self.machine.patch_cycles(counts), kernel("patch_rows").evidence == "assumed"
-        )
+        rests_on = evidence(kernel("patch_rows"), self.machine, counts[:, None], ("u32", "u32"))
+        self._record(step, "copy", self.machine.patch_cycles(counts), rests_on)
 
     def _take_tap(self, tap: DecodedTap, iteration: tuple[int, ...]) -> None:
         if self._tap is None:

@@ -22,6 +22,7 @@ import numpy as np
 from tilewright.diagnostics import TileError
 from tilewright.frontends.program_folder import Tolerance
 from tilewright.machine.description import CATEGORIES
+from tilewright.machine.measurements import CYCLE_CLASSES
 
 FORMAT = "tilewright-result"
 VERSION = 1
@@ -147,6 +148,18 @@ class Exchange:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """
+    What made the record: version of tilewright, commit of its sources ("+" behind it where they were changed;
+    None where they are no checkout), digest of the machine's contents.
+    """
+
+    tilewright: str
+    commit: str | None
+    machine_digest: str
+
+
+@dataclass(frozen=True)
 class Check:
     """One output against its expected value; figures are None where a value is not finite."""
 
@@ -176,6 +189,9 @@ class Result:
     repeats: Sequence[Repeat] = ()
     checks: Sequence[Check] = ()
     task: Mapping[str, float] | None = None
+    evidence: Mapping[str, int] | None = None
+    """Cycles by what they rest on (`CYCLE_CLASSES`), summing to the total."""
+    origin: Origin | None = None
     sections: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Further fields of the record: `operators` and `layers` (tilewright.tools.run_report)."""
 
@@ -203,6 +219,12 @@ class Result:
             "checks": [dict(vars(check)) for check in self.checks],
             "passed": self.passed,
         }
+        if self.evidence is not None:
+            record["evidence"] = dict(self.evidence)
+        if self.origin is not None:
+            record["tilewright_version"] = self.origin.tilewright
+            record["commit"] = self.origin.commit
+            record["machine_digest"] = self.origin.machine_digest
         if self.task is not None:
             record["task"] = dict(self.task)
         record |= {name: value for name, value in self.sections.items() if name not in record}
@@ -359,6 +381,12 @@ def validate(record: Mapping[str, Any]) -> None:
     root["clock_hz"].number()
     root["precision"].text(nullable=True)
     _cycles(root["cycles"])
+    if "evidence" in record:
+        _evidence(root["evidence"], record["cycles"]["total"])
+    if "commit" in record:
+        root["tilewright_version"].text()
+        root["commit"].text(nullable=True)
+        root["machine_digest"].text()
     for repeat in root["repeats"].items():
         repeat["name"].text()
         count = repeat["count"].whole()
@@ -405,6 +433,15 @@ def _cycles(cycles: _Node) -> None:
     if total != sum(parts.values()):
         raise cycles["total"].fail(f"is {total}, the parts sum to {sum(parts.values())}")
     cycles["assumed_share"].number(high=1.0)
+
+
+def _evidence(evidence: _Node, total: int) -> None:
+    found = sum(evidence[name].whole() for name in CYCLE_CLASSES)
+    for name, part in evidence.members():
+        if name not in CYCLE_CLASSES:
+            raise part.fail(f"is not a class of evidence; known: {', '.join(CYCLE_CLASSES)}")
+    if found != total:
+        raise evidence.fail(f"the classes sum to {found} cycles, the total is {total}")
 
 
 def _memory(memory: _Node) -> None:

@@ -194,7 +194,7 @@ def operator_cycles(
         else:
             category = step.category
         setattr(entry, category, getattr(entry, category) + step.cycles)
-        if step.assumed:
+        if step.evidence == "assumed":
             entry.assumed += step.cycles
     unnamed = [_entry(name, known, machine) for name, known in work.items() if name not in found]
     return [*found.values(), *unnamed]

@@ -165,6 +165,7 @@ def _itemise(options: argparse.Namespace) -> dict[str, Any]:
     """One kernel, and one call of it if extents are given."""
     from tilewright.machine import load
     from tilewright.machine.kernels import kernel
+    from tilewright.machine.measurements import EVIDENCE, evidence
     from tilewright.planning.dtypes import UnknownDtype, dtype
 
     entry = kernel(options.kernel)
@@ -183,7 +184,8 @@ def _itemise(options: argparse.Namespace) -> dict[str, Any]:
     try:
         for name in types:
             dtype(name)
-        terms = entry.itemise(load(options.machine), extents, types, scalars)
+        machine = load(options.machine)
+        terms = entry.itemise(machine, extents, types, scalars)
     except (UnknownDtype, ValueError) as error:
         raise TileError(str(error)) from error
     call = {name: int(cycles[0]) for name, cycles in terms}
@@ -192,7 +194,7 @@ def _itemise(options: argparse.Namespace) -> dict[str, Any]:
         "call": {
             "extents": extents,
             "types": list(types),
-            "evidence": entry.evidence_of(types),
+            "evidence": EVIDENCE[evidence(entry, machine, extents, types, scalars)[0]],
             "terms": call,
             "cycles": sum(call.values()),
         },

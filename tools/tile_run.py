@@ -390,6 +390,7 @@ def _record(
 ) -> Result:
     from tilewright.backends.accounting import memory_by_category, row_bytes
     from tilewright.tools import result_schema as schema
+    from tilewright.version import __version__, commit
 
     checks = []
     for name, value in outputs.items():
@@ -441,6 +442,8 @@ def _record(
         repeats=[schema.Repeat(r.name, r.count, int(r.first), r.per_iteration) for r in result.repeats],
         checks=checks,
         task=task,
+        evidence=result.evidence,
+        origin=schema.Origin(__version__, commit(), str(getattr(machine, "digest", ""))),
     )
 
 
@@ -454,6 +457,17 @@ def _with_costs(
         compile=schema.Compile(compile_seconds, compile_rss, clock.phases),
         simulate=schema.Simulate(simulate_seconds, clock.peak_rss()),
     )
+
+
+_EVIDENCE = {
+    "measured_held_out": "rests on measured kernels, held-out points",
+    "measured": "on measured kernels, fitted points only",
+    "derived": "on derived kernels and forms",
+    "assumed": "on assumed kernels",
+    "exchange": "on the model of the exchange",
+    "sync": "on the overhead of its phases",
+}
+"""How the table names what cycles rest on."""
 
 
 def _print_table(record: Result, machine: Machine, runs: int, tolerance: Mapping[str, object]) -> None:
@@ -476,7 +490,9 @@ def _print_table(record: Result, machine: Machine, runs: int, tolerance: Mapping
     )
     for name in ("compute", "exchange", "copy", "sync"):
         table.add_row(f"  {name}", f"{cycles[name]:,}")
-    table.add_row("  resting on assumed kernels", f"{100 * cycles['assumed_share']:.1f} %")
+    for name, part in data["evidence"].items():
+        share = f"{part:,} ({100 * part / max(cycles['total'], 1):.1f} %)"
+        table.add_row(f"  {_EVIDENCE[name]}", share)
     for repeat in data["repeats"]:
         rest = "" if repeat["per_iteration"] is None else f", then {repeat['per_iteration']:,.0f}"
         table.add_row(f"repeat {repeat['name']} x {repeat['count']}", f"first {repeat['first']:,}{rest}")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from tilewright.diagnostics import TileError
 from tilewright.machine import load
 from tilewright.machine.kernels import UnknownKernel, kernel, kernel_names
+from tilewright.machine.measurements import EVIDENCE, evidence
 from tilewright.sim.kernels import SEMANTICS
 
 C600 = load("c600")
@@ -162,13 +165,61 @@ def test_rows_use_the_cheaper_distribution():
     assert wide < three <= 3 * wide
 
 
+def _evidence(name: str, extents: tuple[int, ...], types: tuple[str, ...], **scalars: int) -> str:
+    return EVIDENCE[evidence(kernel(name), C600, extents, types, scalars)[0]]
+
+
 def test_evidence_depends_on_types():
-    assert kernel("gemm.f8").evidence_of((F8, F8, "f16")) == "measured"
-    assert kernel("pointwise.add").evidence_of(("f16",) * 3) == "measured"
-    assert kernel("pointwise.add").evidence_of(("f32",) * 3) == "derived"
-    assert kernel("pointwise.add").evidence_of(("bf16",) * 3) == "assumed"
-    assert kernel("gemm.i8").evidence_of(("i8", "i8", "i32")) == "assumed"
-    assert kernel("norm.statistics").evidence_of(("f16", "f32", "f32")) == "measured"
+    assert _evidence("gemm.f8", (1, 9, 16, 32), (F8, F8, "f16")) == "measured_held_out"
+    assert _evidence("gemm.f8", (1, 9, 16, 32), ("f8E5M2FNUZ", F8, "f16")) == "measured_held_out"
+    assert _evidence("pointwise.add", (96,), ("f16",) * 3) == "measured"
+    assert _evidence("pointwise.add", (96,), ("f16", "f16", F8)) == "derived"
+    assert _evidence("pointwise.add", (96,), ("f32",) * 3) == "derived"
+    assert _evidence("pointwise.add", (96,), ("bf16",) * 3) == "assumed"
+    assert _evidence("gemm.i8", (1, 9, 16, 32), ("i8", "i8", "i32")) == "assumed"
+    assert _evidence("reduce_partials", (6, 1312), ("f16", "f16")) == "measured_held_out"
+    assert _evidence("reduce_partials", (6, 1312), ("f16", "f32")) == "derived"
+    assert _evidence("copy", (96,), ("bf16", "bf16")) == "measured"
+
+
+def test_evidence_depends_on_the_form_in_use():
+    """Norms and bias and gelu were measured row after row; nobody measured workers that own whole rows."""
+    norm = ("f16", "f32", "f32")
+    assert _evidence("norm.statistics", (1, 1152), norm) == "measured"
+    assert _evidence("norm.statistics", (6, 96), norm) == "derived"
+    assert _evidence("norm.statistics", (1, 1152), ("f32",) * 3) == "derived"
+    apply = ("f16", "f32", "f32", "f16", "f16", "f16")
+    assert _evidence("norm.apply", (1, 1152), apply) == "measured"
+    assert _evidence("norm.apply", (12, 96), apply) == "derived"
+    assert _evidence("bias_gelu", (3, 2152), ("f16",) * 3) == "measured_held_out"
+    assert _evidence("bias_gelu", (6, 96), ("f16",) * 3) == "derived"
+    assert _evidence("bias_gelu", (1, 2152), ("f16", "f16", F8)) == "measured_held_out"
+    assert _evidence("softmax", (6, 768), ("f16",) * 2) == "measured"
+    assert _evidence("gemm.f16.f16", (1, 9, 16, 32), ("f16",) * 3) == "measured_held_out"
+    assert _evidence("gemm.f16.f16", (1, 9, 16, 32), ("f16",) * 3, weights_standard=1) == "measured"
+    assert _evidence("copy", (1000,), ("f16",) * 2, run_bytes=8) == "derived"
+    assert _evidence("copy", (1024,), ("f16",) * 2, run_bytes=32) == "measured"
+    assert _evidence("copy", (1000,), ("f16",) * 2, run_bytes=4) == "derived"
+
+
+def test_evidence_of_many_calls_is_that_of_each():
+    types = ("f16",) * 3
+    calls = np.array([[1, 2152], [6, 96], [0, 96], [3, 2152]])
+    together = evidence(kernel("bias_gelu"), C600, calls, types)
+    assert together.tolist() == [int(evidence(kernel("bias_gelu"), C600, call, types)[0]) for call in calls]
+
+
+def test_a_tile_unlike_the_measured_one_has_no_measured_kernels():
+    other = dataclasses.replace(C600, workers=4)
+    assert EVIDENCE[evidence(kernel("gemm.f8"), other, (1, 9, 16, 32), (F8, F8, "f16"))[0]] == "derived"
+    assert EVIDENCE[evidence(kernel("gemm.f8"), load("t16"), (1, 9, 16, 32), (F8, F8, "f16"))[0]] == (
+        "measured_held_out"
+    )
+
+
+def test_a_wider_result_of_a_reduction_costs_more():
+    one, two = (kernel("reduce_partials").cycles(C600, (4, 960), ("f16", out))[0] for out in ("f16", "f32"))
+    assert two - 282 == 2 * (one - 282)
 
 
 def test_unknown_kernel_names_near_ones():

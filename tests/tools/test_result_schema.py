@@ -31,6 +31,8 @@ def result(**changes: Any) -> r.Result:
         "exchange": r.Exchange(3, 40, np.int64(200), 150.0, 1.04, None),
         "code_bytes_max": 4096,
         "checks": [r.Check("tokens", 0.1, 0.999, 0.99, 0.995, True)],
+        "evidence": dict(zip(r.CYCLE_CLASSES, (400, 200, 100, 50, 200, 50), strict=True)),
+        "origin": r.Origin("0.2.0", None, "ab12"),
     }
     return r.Result(**(fields | changes))
 
@@ -87,6 +89,11 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ("cycles.sync", 1.5, "must be a whole number"),
         ("cycles.assumed_share", 1.5, "must be between 0 and 1"),
         ("cycles.copy", DELETE, "is missing"),
+        ("evidence.assumed", 51, "the classes sum to 1001 cycles, the total is 1000"),
+        ("evidence.derived", DELETE, "is missing"),
+        ("evidence.guessed", 0, "is not a class of evidence"),
+        ("machine_digest", 5, "must be text"),
+        ("commit", 5, "must be text or null"),
         ("repeats", {}, "must be a list, it is an object"),
         ("repeats[0].count", -1, "must be at least 0"),
         ("repeats[0].per_iteration", None, "must be a number when count is 3"),
@@ -114,7 +121,7 @@ def test_each_wrong_field_is_named(path: str, value: Any, message: str) -> None:
         r.validate(record)
     named = caught.value.message.partition(":")[0]
     # a category's figures are checked one by one, their sum as a whole; a task lacks a field
-    assert named in (path, path.rpartition(".")[0], f"{path}.agreement", "memory.categories")
+    assert named in (path, path.rpartition(".")[0], f"{path}.agreement", "memory.categories", "evidence")
 
 
 def test_bytes_must_be_accounted_for_on_every_tile() -> None:

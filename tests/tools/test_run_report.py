@@ -99,7 +99,8 @@ func.func @main(
 
 def test_steps_are_grouped_by_their_operator() -> None:
     def step(name: str, category: str, provenance: str, cycles: int, assumed: bool = False) -> Step:
-        return Step(name, category, provenance, 0, cycles, 0.0, 1, (), 0, 0, assumed)  # type: ignore[arg-type]
+        evidence = "assumed" if assumed else "measured"
+        return Step(name, category, provenance, 0, cycles, 0.0, 1, (), 0, 0, evidence)  # type: ignore[arg-type]
 
     machine = load("t4")
     work = {

@@ -22,6 +22,7 @@ from tilewright.tools import result_schema
 from tilewright.tools.driver.main import load_module
 from tilewright.tools.tile_opt import main as tile_opt
 from tilewright.tools.tile_run import main as tile_run
+from tilewright.version import __version__
 
 SMALL = Shape(tokens=5, width=16, heads=2, mlp=32, layers=3, batch=1, patch=24)
 
@@ -57,7 +58,14 @@ def test_result_json(folder: Path, tmp_path: Path) -> None:
     cycles = data["cycles"]
     assert cycles["total"] == sum(cycles[name] for name in ("compute", "exchange", "copy", "sync"))
     assert min(cycles[name] for name in ("compute", "exchange", "copy", "sync")) > 0
-    assert 0 <= cycles["assumed_share"] <= 1
+    evidence = data["evidence"]
+    assert list(evidence) == list(result_schema.CYCLE_CLASSES)
+    assert sum(evidence.values()) == cycles["total"]
+    assert (evidence["exchange"], evidence["sync"]) == (cycles["exchange"], cycles["sync"])
+    assert min(evidence["measured_held_out"], evidence["measured"], evidence["derived"]) > 0
+    assert cycles["assumed_share"] == evidence["assumed"] / cycles["total"]
+    assert data["tilewright_version"] == __version__
+    assert data["commit"] is None or re.fullmatch(r"[0-9a-f]{40}\+?", data["commit"])
     (repeat,) = data["repeats"]
     assert (repeat["name"], repeat["count"]) == ("layers", 3)
     assert 0 < repeat["first"] and 0 < repeat["per_iteration"]
