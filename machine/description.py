@@ -100,6 +100,7 @@ class Exchange:
     """Rates, limits and fixed costs of the exchange fabric. Times in cycles."""
 
     phase_overhead: int  # entry, barrier and exit of one exchange phase
+    lead_in: int  # from the start of a phase to the first source selection of its schedule
     select_lead: int  # a source selection is effective for words landing this much later,
     select_lead_per_row: int  # plus this for each physical row of the receiver
     send_words_max: int  # items of one send

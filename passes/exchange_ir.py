@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,7 @@ from tilewright.planning.stages import cached_transfers
 Geometry = tuple[tuple[int, Layout, View, int, Layout, View, int], ...]
 """Of each move: number, layout and view of the source, the same of the destination, bytes of an element."""
 
-_schedules: OrderedDict[tuple[str, int, Geometry], Schedule] = OrderedDict()
+_schedules: OrderedDict[tuple[str, int, Geometry, bool], Schedule] = OrderedDict()
 _KEPT = 512
 
 
@@ -62,12 +63,30 @@ def phase_messages(op: ExchangeOp) -> Messages:
     return Messages.concatenate(parts)
 
 
+ITEMS = "tile.exchange_items"
+"""Attribute of a phase that is scheduled in words alone; its rows are made by passes that come later."""
+
+
+def set_items(op: ExchangeOp, items: Literal["auto", "words"]) -> None:
+    """Choose the items of a phase: "words", or 8-byte items where they make it shorter ("auto")."""
+    if items == "words":
+        op.attributes[ITEMS] = StringAttr(items)
+    else:
+        op.attributes.pop(ITEMS, None)
+
+
+def words_only(op: ExchangeOp) -> bool:
+    """Whether a phase goes in words alone."""
+    return ITEMS in op.attributes
+
+
 def phase_schedule(op: ExchangeOp, machine: Machine) -> Schedule:
-    """The schedule of a phase."""
-    key = (machine.name, machine.tiles, _geometry(op))
+    """The schedule of a phase, in the items that `set_items` chose for it."""
+    words = words_only(op)
+    key = (machine.name, machine.tiles, _geometry(op), words)
     found = _schedules.get(key)
     if found is None:
-        found = schedule(phase_messages(op), machine)
+        found = schedule(phase_messages(op), machine, paired=False if words else None)
         _schedules[key] = found
         while len(_schedules) > _KEPT:
             _schedules.popitem(last=False)
@@ -127,12 +146,13 @@ def record_figures(module: ModuleOp, figures: Sequence[PhaseFigures]) -> None:
     module.attributes[PHASES] = ArrayAttr(entries)
 
 
-_figures: dict[tuple[str, int, Geometry], PhaseFigures] = {}
+_figures: dict[tuple[str, int, Geometry, bool], PhaseFigures] = {}
 
 
 def phase_figures(op: ExchangeOp, machine: Machine) -> PhaseFigures:
     """The figures of one phase; worked out once for equal phases."""
-    key = (machine.name, machine.tiles, _geometry(op))
+    words = words_only(op)
+    key = (machine.name, machine.tiles, _geometry(op), words)
     if key not in _figures:
         made, messages = phase_schedule(op, machine), phase_messages(op)
         _figures[key] = PhaseFigures(
@@ -141,7 +161,7 @@ def phase_figures(op: ExchangeOp, machine: Machine) -> PhaseFigures:
             4 * int(made.row_words.max(initial=0)),
             made.summary.bound,
             made.horizon,
-            estimate(messages, machine).cycles,
+            estimate(messages, machine, paired=not words).cycles,
             round(1000 * made.paired_share),
         )
     return replace(_figures[key], reason=op.reason.data)

@@ -14,8 +14,9 @@ from xdsl.passes import ModulePass
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects.tile import ExchangeOp
-from tilewright.passes.exchange_ir import PhaseFigures, phase_figures, record_figures
+from tilewright.passes.exchange_ir import PhaseFigures, phase_figures, record_figures, set_items
 from tilewright.passes.tensor_ir import machine_of
+from tilewright.settings import current
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,18 @@ class TileScheduleExchangePass(ModulePass):
 
     name = "tile-schedule-exchange"
     machine: str | None = None
+    items: str | None = None
+    """"auto": 8-byte items where they make a phase shorter; "words": nowhere. Default: the tool's option."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
+        items = self.items or current().exchange_items or "auto"
+        if items not in ("auto", "words"):
+            raise TileError(f"tile-schedule-exchange: items is 'auto' or 'words', not '{items}'")
         figures: list[PhaseFigures] = []
         for phase in op.walk():
             if isinstance(phase, ExchangeOp):
+                set_items(phase, items)
                 try:
                     figures.append(phase_figures(phase, machine))
                 except TileError as error:

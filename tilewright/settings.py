@@ -26,6 +26,8 @@ class Settings:
     """Plan file that forces choices of the planner."""
     exchange_cap: int | None = None
     """Most bytes of encoded exchange rows on a tile, instead of the machine's policy."""
+    exchange_items: str | None = None
+    """"words": no exchange in 8-byte items; "auto" or None: where they are shorter."""
     sidecar_dir: Path | None = None
     """Folder for tables that are too large to print inline."""
     home_report: Path | None = None

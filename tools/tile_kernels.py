@@ -17,9 +17,12 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tilewright.diagnostics import TileError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 FORMAT = "tilewright-kernels"
 VERSION = 1
@@ -48,8 +51,10 @@ def report() -> dict[str, Any]:
     """Everything the tool shows, as plain data."""
     from tilewright.machine.kernels import kernel, kernel_names
     from tilewright.machine.measurements import WORST_CHECK, WORST_MEDIAN, points, summarise
+    from tilewright.planning.exchange.published import figures
 
     found = points()
+    exchange, unreproducible = figures()
     summary = summarise(found)
     kernels = []
     for name in kernel_names():
@@ -73,6 +78,8 @@ def report() -> dict[str, Any]:
         "version": VERSION,
         "kernels": kernels,
         "points": [{**dataclasses.asdict(p), "error": p.error, "scored": p.scored} for p in found],
+        "exchange": [{**dataclasses.asdict(f), "error": f.error} for f in exchange],
+        "exchange_not_reproducible": [dataclasses.asdict(f) for f in unreproducible],
         "summary": {
             **dataclasses.asdict(summary),
             "bounds": {"median_error": WORST_MEDIAN, "check_error": WORST_CHECK},
@@ -123,6 +130,7 @@ def _show(data: dict[str, Any]) -> None:
         )
     console.print()
     console.print(table)
+    _show_exchange(console, data)
     summary = data["summary"]
     console.print()
     console.print(
@@ -141,6 +149,31 @@ def _show(data: dict[str, Any]) -> None:
         console.print(f"{title}: {', '.join(names) or 'none'}", soft_wrap=True)
     if not summary["passed"]:
         console.print("[red]the formulas are outside their bounds[/]")
+
+
+def _show_exchange(console: Console, data: dict[str, Any]) -> None:
+    """The published exchange figures; they are shown, not held to a bound."""
+    from rich.table import Table
+
+    table = Table(
+        title="Exchange: predicted against published cycles", title_justify="left", box=None, padding=(0, 1)
+    )
+    for column in ("what", "published", "predicted", "error", "use", "source"):
+        right = column in ("published", "predicted", "error")
+        table.add_column(column, justify="right" if right else "left", overflow="fold")
+    for figure in data["exchange"]:
+        table.add_row(
+            figure["what"],
+            f"{figure['measured']:,}",
+            f"{figure['predicted']:,.0f}",
+            f"{figure['error']:+.1%}",
+            figure["use"],
+            figure["source"],
+        )
+    console.print()
+    console.print(table)
+    for other in data["exchange_not_reproducible"]:
+        console.print(f"not reproducible: {other['what']}: {other['reason']}", soft_wrap=True)
 
 
 def _whole(text: str, what: str) -> int:

@@ -83,6 +83,11 @@ class TileOptMain(xDSLOptMain):
             metavar="BYTES",
             help="most bytes of exchange rows on a tile (default: the machine's policy)",
         )
+        add(
+            "--exchange-items",
+            choices=("auto", "words"),
+            help="words: no exchange in items of 8 bytes (default: auto, where they are shorter)",
+        )
         add("--home-report", type=Path, metavar="FILE", help="write where parameters live to FILE (JSON)")
         add("--inputs", type=Path, metavar="FILE", help="values of the program's inputs (.safetensors)")
         add("--sidecar-dir", type=Path, metavar="DIR", help="folder for tables too large to print inline")
@@ -235,6 +240,7 @@ class TileOptMain(xDSLOptMain):
             machine=self.args.machine,
             plan_path=self.args.plan,
             exchange_cap=self.args.exchange_cap,
+            exchange_items=self.args.exchange_items,
             sidecar_dir=self.args.sidecar_dir,
             home_report=self.args.home_report,
             inputs_path=self.args.inputs,

@@ -69,6 +69,11 @@ def _parser() -> argparse.ArgumentParser:
         help="most bytes of exchange rows on a tile (default: the machine's policy)",
     )
     parser.add_argument(
+        "--exchange-items",
+        choices=("auto", "words"),
+        help="words: no exchange in items of 8 bytes (default: auto, where they are shorter)",
+    )
+    parser.add_argument(
         "--check-exchange",
         action="store_true",
         help="judge the rows of every exchange phase with the independent checker before running",
@@ -206,7 +211,9 @@ def run(arguments: Sequence[str]) -> int:
         from tilewright.tools.run_compare import Compared
 
         compared = Compared(_planned_copy(module, context, options), module.clone())
-    with settings.use(settings.Settings(exchange_cap=options.exchange_cap)):
+    with settings.use(
+        settings.Settings(exchange_cap=options.exchange_cap, exchange_items=options.exchange_items)
+    ):
         program = compile_module(
             module,
             context,

@@ -51,8 +51,8 @@ class Estimate:
     paired: float
 
 
-def estimate(messages: Messages, machine: Machine) -> Estimate:
-    """Estimate one phase; all zero if nothing is moved."""
+def estimate(messages: Messages, machine: Machine, *, paired: bool = True) -> Estimate:
+    """Estimate one phase, with 8-byte items where they pay if `paired`; all zero if nothing is moved."""
     size = len(messages)
     if not size:
         return Estimate(0, 0, 0.0)
@@ -72,7 +72,7 @@ def estimate(messages: Messages, machine: Machine) -> Estimate:
     head = order[heads]
 
     latency = np.asarray(machine.latency(src, dst), np.int64)
-    lead = np.asarray(machine.select_lead(dst), np.int64)
+    lead = np.asarray(machine.select_lead(dst), np.int64) + machine.exchange.lead_in
     earliest = np.maximum(np.maximum.reduceat((lead - latency)[order], heads), 0)
     landing = earliest[send] + latency
     spans = np.bincount(dst, minlength=tiles)
@@ -81,7 +81,7 @@ def estimate(messages: Messages, machine: Machine) -> Estimate:
     received = np.bincount(dst, words, tiles)
     sent = np.bincount(src[head], words[head], tiles)
     share = 0.0
-    wide = _pairable(messages, machine)
+    wide = _pairable(messages, machine) if paired else np.zeros(size, bool)
     if wide.any():
         items = np.where(wide, words / 2, words)
         # a multicast goes in words too where not all of its receivers are pairs

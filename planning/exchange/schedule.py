@@ -5,7 +5,7 @@ When each word leaves and lands: a list schedule of one exchange phase.
 A word that tile s sends at cycle t lands on tile r at cycle t + latency(s, r), a function of the two
 positions alone. A tile sends one word a cycle and receives one word a cycle, from one source at a time; both
 at once is allowed. Receives may abut, so a phase can come close to its bound, the largest number of words
-that one tile sends or receives.
+that one tile sends or receives. The first source is selected `lead_in` cycles after the phase has begun.
 
 The control events of a tile (source selections, pointers) take slots of the same instruction stream as its
 sends, but never force a later start: two controls at one cycle share a `sendpicp`, a control inside a send
@@ -256,6 +256,7 @@ def schedule(messages: Messages, machine: Machine, *, paired: bool | None = None
     tiles = machine.tiles
     every = np.arange(tiles, dtype=np.int64)
     lead = np.asarray(machine.select_lead(every), np.int64)
+    earliest = lead + machine.exchange.lead_in
     source = np.asarray(machine.physical(every), np.int64)
     candidates: list[Sends] = []
     for by_buffer in (True, False):
@@ -268,8 +269,8 @@ def schedule(messages: Messages, machine: Machine, *, paired: bool | None = None
             break  # one multicast for several operands saves sends only
     found = None
     for sends in sorted(candidates, key=lambda c: _bound(c, machine)):
-        if found is None or _bound(sends, machine) + int(lead.min()) < found[2]:
-            attempt = _best(sends, machine, lead, source)
+        if found is None or _bound(sends, machine) + int(earliest.min()) < found[2]:
+            attempt = _best(sends, machine, earliest, source)
             if found is None or attempt[2] < found[2]:
                 found = attempt
     assert found is not None
@@ -328,8 +329,11 @@ def _bound(sends: Sends, machine: Machine) -> int:
     return int(max(sent.max(initial=0), received.max(initial=0)))
 
 
-def _best(sends: Sends, machine: Machine, lead: Ints, source: Ints) -> tuple[Sends, Ints, int]:
-    """The sends, start cycles and horizon of the best of a few variants."""
+def _best(sends: Sends, machine: Machine, earliest: Ints, source: Ints) -> tuple[Sends, Ints, int]:
+    """
+    The sends, start cycles and horizon of the best of a few variants; no word lands on a tile before its
+    `earliest` cycle (tiles,).
+    """
     tiles = machine.tiles
     if not len(sends):
         return sends, np.empty(0, np.int64), 0
@@ -337,7 +341,7 @@ def _best(sends: Sends, machine: Machine, lead: Ints, source: Ints) -> tuple[Sen
     position = np.argsort(np.argsort(source % 64 * 64 + source // 64))
     bound = _bound(sends, machine)
     sent_alone = np.bincount(sends.tile, sends.words * sends.count, tiles).max()
-    first_landing = int(np.maximum(lead[sends.dst_tile], travel(sends, machine)).min())
+    first_landing = int(np.maximum(earliest[sends.dst_tile], travel(sends, machine)).min())
     goal = int(CLOSE * bound) + first_landing
 
     # A few multicasts among many single messages bind receivers to each other for little: send them one by
@@ -361,7 +365,7 @@ def _best(sends: Sends, machine: Machine, lead: Ints, source: Ints) -> tuple[Sen
             if effort and (best_end <= goal or effort + cost > EFFORT or idle == PATIENCE):
                 break
             run = _single if single else _multicast
-            begin = run(trains, lead, position, machine, variant)
+            begin = run(trains, earliest, position, machine, variant)
             end = int((begin[trains.owner] + trains.latency + trains.items[trains.owner]).max())
             idle = 0 if end < WORTH * best_end else idle + 1
             if end < best_end:
@@ -476,7 +480,7 @@ def _queues(order: Ints, cls: Ints) -> tuple[list[int], list[list[int]]]:
     return classes.tolist(), [flat[a:b] for a, b in pairwise(bounds)]
 
 
-def _single(sends: _Trains, lead: Ints, position: Ints, machine: Machine, variant: Variant) -> Ints:
+def _single(sends: _Trains, earliest: Ints, position: Ints, machine: Machine, variant: Variant) -> Ints:
     """Start cycles when every train has one receiver: plain integers, since each decision is tiny."""
     tiles, latency = machine.tiles, sends.latency
     order = np.lexsort((sends.offset, sends.buffer, _rotation(sends, position, tiles, variant)))
@@ -490,7 +494,7 @@ def _single(sends: _Trains, lead: Ints, position: Ints, machine: Machine, varian
     # Most loaded receivers first among equals.
     load = np.bincount(sends.dst_tile, sends.items, tiles)[receivers]
     rank = np.argsort(np.argsort(-load, kind="stable"), kind="stable").tolist()
-    heap = [(now, rank[i], i) for i, now in enumerate(lead[receivers].tolist())]
+    heap = [(now, rank[i], i) for i, now in enumerate(earliest[receivers].tolist())]
     heapify(heap)
     tolerance, candidates = variant.tolerance, variant.candidates
     while heap:
@@ -528,7 +532,7 @@ def _single(sends: _Trains, lead: Ints, position: Ints, machine: Machine, varian
     return np.asarray(start, np.int64)
 
 
-def _multicast(sends: _Trains, lead: Ints, position: Ints, machine: Machine, variant: Variant) -> Ints:
+def _multicast(sends: _Trains, earliest: Ints, position: Ints, machine: Machine, variant: Variant) -> Ints:
     """Start cycles when trains have several receivers."""
     tiles, latency, size = machine.tiles, sends.latency, len(sends.tile)
     partner = machine.partner(np.arange(tiles)).tolist()
@@ -559,8 +563,8 @@ def _multicast(sends: _Trains, lead: Ints, position: Ints, machine: Machine, var
     bounds = np.append(sends.first, len(sends.dst_tile)).tolist()
     spans = list(pairwise(bounds))
     wide = len(sends.dst_tile) >= WIDE * size
-    free_array = lead.copy()
-    free = lead.tolist()
+    free_array = earliest.copy()
+    free = earliest.tolist()
     wide_receivers: list[Ints] = []
     wide_travel: list[Ints] = []
     receivers: list[list[int]] = []
@@ -574,7 +578,7 @@ def _multicast(sends: _Trains, lead: Ints, position: Ints, machine: Machine, var
         travel = [flat_latency[a:b] for a, b in spans]
 
     # Keys are landing cycles on the first receiver of a queue.
-    heap = [(max(lead[origin[i]].item(), opening[i]), i, 0) for i in range(len(queues))]
+    heap = [(max(earliest[origin[i]].item(), opening[i]), i, 0) for i in range(len(queues))]
     heapify(heap)
     tolerance, candidates, patience = variant.tolerance, variant.candidates, variant.patience
     while heap:
