@@ -23,10 +23,10 @@ from tilewright.dialects.tile_layout import HomeOp, MaterializeOp
 from tilewright.dialects.tile_repeat import MemberOp, RepeatOp, SequenceType
 from tilewright.machine import Machine
 from tilewright.passes.tensor_ir import (
+    choice_of,
     dtype_of,
     operator_of,
     placement,
-    record_of,
     tensor_of,
     value_of,
     with_encoding,
@@ -35,7 +35,7 @@ from tilewright.planning.copies import refusal
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.homes import HomeError, StorageGroup
 from tilewright.planning.layout import Layout, View
-from tilewright.planning.operators import PLANNERS
+from tilewright.planning.operators import is_planned
 from tilewright.planning.operators import matmul as matmul_plan
 
 PINNED_ATTRIBUTE = "tile_layout.pinned"
@@ -190,15 +190,13 @@ def wanted(op: Operation, index: int, machine: Machine) -> tuple[Layout, View, s
     Where a planned tensor operation wants an operand and in which element type; None if it has no wish or no
     plan.
     """
-    planner = PLANNERS.get(op.name.partition(".")[2]) if op.name.startswith("tile_tensor.") else None
-    if planner is None:
+    if not op.name.startswith("tile_tensor.") or not is_planned(op.name.partition(".")[2]):
         return None
-    operator, record = operator_of(op), record_of(op, planner.record)
-    if record is None:
+    operator = operator_of(op)
+    choice = choice_of(op, operator)
+    if choice is None:
         return None
-    target = planner.operand_targets(operator, record, tuple(value_of(v) for v in op.operands), machine)[
-        index
-    ]
+    target = choice.targets(operator, tuple(value_of(v) for v in op.operands), machine)[index]
     if target is None:
         return None
     dtype = dtype_of(tensor_of(op.operands[index]).element_type)

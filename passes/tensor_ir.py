@@ -6,7 +6,6 @@ operations.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -33,8 +32,7 @@ from tilewright.dialects.tile_layout import LayoutAttr
 from tilewright.dialects.tile_repeat import SequenceType
 from tilewright.machine import Machine, load
 from tilewright.planning.layout import Layout, View
-from tilewright.planning.operators.base import Operator, Record
-from tilewright.planning.plan_file import PlanFile
+from tilewright.planning.operators import Choice, Operator, read_choice
 from tilewright.planning.stages import Buffer, Value
 
 PLAN = "plan"
@@ -117,14 +115,13 @@ def location_text(op: Operation) -> Any:
     return op.location
 
 
-def operator_of(op: Operation, **extra: Any) -> Operator:
+def operator_of(op: Operation) -> Operator:
     """The operator behind a tile_tensor operation."""
 
     def described(values: Any) -> tuple[tuple[tuple[int, ...], str], ...]:
         return tuple((tuple(t.get_shape()), dtype_of(t.element_type)) for t in map(tensor_of, values))
 
     attributes = {name: python_value(value) for name, value in op.properties.items()}
-    attributes.update(extra)
     name = op.name.partition(".")[2]
     return Operator(name, attributes, described(op.operands), described(op.results), cast("Any", op.location))
 
@@ -154,48 +151,41 @@ def with_encoding(type_: Attribute, layout: Layout, view: View) -> Attribute:
     return TensorType(type_.element_type, type_.get_shape(), LayoutAttr((layout, view)))
 
 
-def record_attr(record: Record) -> DictionaryAttr:
-    """A plan record as an attribute."""
+def choice_attr(choice: Choice) -> DictionaryAttr:
+    """A strategy and its record as an attribute."""
     fields: dict[str, Attribute] = {}
-    for field in dataclasses.fields(record):
-        value = getattr(record, field.name)
+    for name, value in choice.to_json().items():
         if isinstance(value, bool):
-            fields[field.name] = BoolAttr.from_bool(value)
+            fields[name] = BoolAttr.from_bool(value)
         elif isinstance(value, int):
-            fields[field.name] = IntegerAttr(value, i64)
+            fields[name] = IntegerAttr(value, i64)
         elif isinstance(value, str):
-            fields[field.name] = StringAttr(value)
+            fields[name] = StringAttr(value)
         else:
-            fields[field.name] = DenseArrayBase.from_list(i64, list(value))
+            fields[name] = DenseArrayBase.from_list(i64, list(value))
     return DictionaryAttr(fields)
 
 
-def record_of(op: Operation, kind: type[Record]) -> Record | None:
-    """The plan record on an operation, or None."""
+def written_record(op: Operation) -> dict[str, Any] | None:
+    """The plan that is written on an operation, as a plan file has it; None if none is."""
     attribute = op.attributes.get(PLAN)
     if attribute is None:
         return None
     if not isinstance(attribute, DictionaryAttr):
         raise LoweringError("`plan` is a dictionary", location=op.location)
-    try:
-        return kind.from_json({name: python_value(value) for name, value in attribute.data.items()})
-    except TileError as error:
-        error.location = error.location or op.location
-        raise
+    values = {name: python_value(value) for name, value in attribute.data.items()}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def choice_of(op: Operation, operator: Operator | None = None) -> Choice | None:
+    """The choice that is written on an operation, or None. Raises PlanError for one that cannot be."""
+    written = written_record(op)
+    if written is None:
+        return None
+    return read_choice(operator or operator_of(op), written, op.location)
 
 
 def value_name(op: Operation) -> str:
     """The name of an operation's value in reports and comparisons."""
     attribute = op.attributes.get(VALUE_NAME)
     return attribute.data if isinstance(attribute, StringAttr) else op.name.partition(".")[2]
-
-
-def collect_plan(module: ModuleOp, machine: str) -> PlanFile:
-    """The records of all planned operations, by operator name."""
-    operators: dict[str, dict[str, Any]] = {}
-    for op in module.walk():
-        record = op.attributes.get(PLAN)
-        if isinstance(record, DictionaryAttr) and VALUE_NAME in op.attributes:
-            values = {name: python_value(value) for name, value in record.data.items()}
-            operators[value_name(op)] = {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
-    return PlanFile(operators, machine)

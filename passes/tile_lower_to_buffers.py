@@ -39,19 +39,19 @@ from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, Sequence
 from tilewright.machine import Machine
 from tilewright.passes.tensor_ir import (
     LoweringError,
+    choice_of,
     dtype_of,
     machine_of,
     operator_of,
     placement,
-    record_of,
     tensor_of,
     value_name,
 )
-from tilewright.passes.tile_plan_layouts import apply_view
 from tilewright.planning.layout import View
-from tilewright.planning.operators import PLANNERS, VIEWS, Planner
-from tilewright.planning.operators.base import Builder, Operator, Record, flat_layout
+from tilewright.planning.operators import VIEWS, Choice, is_planned
+from tilewright.planning.operators.base import Builder, Operator, flat_layout
 from tilewright.planning.operators.movement import expand_convert
+from tilewright.planning.search.favourites import apply_view
 from tilewright.planning.stages import Buffer, ComputeStage, ExchangeStage, KernelOperand, Stages, Value
 
 Stored = tuple[SSAValue, View]
@@ -159,7 +159,7 @@ class _Lowering:
         elif op.name.startswith("tile_tensor.") and kind in VIEWS:
             self.lower_view(op)
         elif op.name.startswith("tile_tensor."):
-            self.lower_operator(op, kind)
+            self.lower_operator(op)
         elif op.name == "tile_layout.home":
             self.env[op.results[0]] = self.env[op.operands[0]]
         elif op.name == "tile_layout.materialize" and _read_by_one_operation(op):
@@ -231,14 +231,14 @@ class _Lowering:
             expand_convert(operator, where, (value,), self.machine), (buffer,), "convert"
         )
 
-    def lower_operator(self, op: Operation, kind: str) -> None:
-        planner = PLANNERS[kind]
-        record = record_of(op, planner.record)
-        if record is None:
+    def lower_operator(self, op: Operation) -> None:
+        operator = operator_of(op)
+        choice = choice_of(op, operator)
+        if choice is None:
             raise LoweringError(
                 f"{op.name} has no plan", location=op.location, hint="run tile-plan-layouts first"
             )
-        stages, stored = self.expand_from_homes(op, planner, record)
+        stages, stored = self.expand_from_homes(op, operator, choice)
         name = value_name(op)
         results = self.lower_stages(stages, tuple(buffer for buffer, _ in stored), name)
         for result, (buffer, view) in zip(op.results, results, strict=True):
@@ -247,7 +247,7 @@ class _Lowering:
                 self.emit(BindOp("value", buffer, view, (name,)))
 
     def expand_from_homes(
-        self, op: Operation, planner: Planner, record: Record
+        self, op: Operation, operator: Operator, choice: Choice
     ) -> tuple[Stages, list[tuple[SSAValue, Value]]]:
         """
         The stages of an operation and what its operands are stored in.
@@ -255,13 +255,12 @@ class _Lowering:
         An operand that is materialised for this operation alone comes straight from its home, in the exchange
         that brings the other operands, unless the plan depends on its layout or a kernel reads it in place.
         """
-        operator = operator_of(op)
         waiting = [i for i, v in enumerate(op.operands) if v in self.waiting]
         if waiting:
             direct = [
                 self.stored(self.waiting[v].operands[0] if v in self.waiting else v) for v in op.operands
             ]
-            stages = _expand_unless_refused(planner, operator, record, [v for _, v in direct], self.machine)
+            stages = _expand_unless_refused(choice, operator, [v for _, v in direct], self.machine)
             expected = [placement(result) for result in op.results]
             if stages is not None:
                 found = [(stages.buffer(name).layout, view) for name, view in stages.results]
@@ -274,7 +273,7 @@ class _Lowering:
                 if op.operands[i] not in self.env:
                     self.lower_convert(self.waiting[op.operands[i]])
         stored = [self.stored(v) for v in op.operands]
-        return planner.expand(operator, record, tuple(v for _, v in stored), self.machine), stored
+        return choice.expand(operator, tuple(v for _, v in stored), self.machine), stored
 
     def lower_stages(self, stages: Stages, operands: tuple[SSAValue, ...], name: str) -> list[Stored]:
         """Emit the buffers and operations of an expansion; returns its results."""
@@ -484,14 +483,14 @@ def _read_by_one_operation(op: Operation) -> bool:
     user = op.results[0].get_user_of_unique_use()
     if user is None or user.parent_block() is not op.parent_block():
         return False
-    return user.name.startswith("tile_tensor.") and user.name.partition(".")[2] in PLANNERS
+    return user.name.startswith("tile_tensor.") and is_planned(user.name.partition(".")[2])
 
 
 def _expand_unless_refused(
-    planner: Planner, operator: Operator, record: Record, values: list[Value], machine: Machine
+    choice: Choice, operator: Operator, values: list[Value], machine: Machine
 ) -> Stages | None:
     try:
-        return planner.expand(operator, record, tuple(values), machine)
+        return choice.expand(operator, tuple(values), machine)
     except TileError:
         return None
 

@@ -26,13 +26,13 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import Argument, read_entry
 from tilewright.dialects.reference import constant_array
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
-from tilewright.passes.tensor_ir import VALUE_NAME, dtype_of, operator_of, record_of, value_name
+from tilewright.passes.tensor_ir import VALUE_NAME, choice_of, dtype_of, operator_of, value_name
 from tilewright.planning.dtypes import is_integer, name_of, numpy_dtype
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators import attention as attention_plan
 from tilewright.planning.operators import gather as gather_plan
 from tilewright.planning.operators import matmul as matmul_plan
-from tilewright.planning.operators.base import Operator, Record
+from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.empty import is_empty
 from tilewright.planning.operators.pointwise import FUNCTIONS
 from tilewright.planning.operators.rowwise import RowRecord, column_width
@@ -226,13 +226,13 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
     if kind in ("matmul", "attention") and is_empty(operator):  # a sum over nothing
         return np.zeros(operator.result_shape, numpy_dtype(operator.result_dtype))
     if kind == "matmul":
-        return _matmul(operator, _record(op, matmul_plan.MatmulRecord), *operands)
+        return _matmul(operator, _record(op), *operands)
     if kind == "attention":
-        return _attention(operator, _record(op, attention_plan.AttentionRecord), *operands)
+        return _attention(operator, _record(op), *operands)
     if kind == "layer_norm":
-        return _layer_norm(operator, _record(op, RowRecord), *operands)
+        return _layer_norm(operator, _record(op), *operands)
     if kind == "gather":
-        return _gather(operator, _record(op, gather_plan.GatherRecord), *operands)
+        return _gather(operator, _record(op), *operands)
     if kind == "bias_gelu":
         saturate = bool(operator.attributes.get("saturate", True))
         return numerics.bias_gelu_rows(operands[0], operands[1], operator.result_dtype, saturate)
@@ -244,11 +244,17 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
     return np.ascontiguousarray(function(operator, *operands)).reshape(operator.result_shape)
 
 
-def _record(op: Operation, kind: type[Record]) -> Any:
-    record = record_of(op, kind)
-    if record is None:
+_STRATEGIES = ("grid", "score_grid", "rows")
+"""Strategies whose order of sums the oracle knows."""
+
+
+def _record(op: Operation) -> Any:
+    choice = choice_of(op)
+    if choice is None:
         raise OracleError(f"{op.name} has no plan", location=op.location, hint="run tile-plan-layouts first")
-    return record
+    if choice.strategy.name not in _STRATEGIES:
+        raise OracleError(f"strategy {choice.strategy.name!r} has no oracle", location=op.location)
+    return choice.record
 
 
 def _matmul(operator: Operator, record: matmul_plan.MatmulRecord, a: Array, b: Array) -> Array:

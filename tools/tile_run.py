@@ -164,9 +164,11 @@ def compile_module(
         clock.measure(stage.name, start)
         clock.steps.end(stage.name)
         if stage.name == "tile-plan-layouts" and dump_plan is not None:
-            from tilewright.passes.tensor_ir import collect_plan, machine_of
+            from tilewright.passes.graph_ir import GraphOfModule
+            from tilewright.passes.tensor_ir import machine_of
 
-            collect_plan(module, machine_of(module, None).name).write(dump_plan)
+            planned = GraphOfModule(module)
+            planned.planned().plan(planned.graph, machine_of(module, None).name).write(dump_plan)
     program = module_to_program(module)
     if check_exchange:
         start = time.perf_counter()

@@ -1,82 +1,93 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-One planner per tensor operator: the default plan record, the layouts it wants, and its expansion to
-stages.
+The strategies of the tensor operators, and the operators that are views.
 
-`PLANNERS` maps an operator name of the tile_tensor dialect to its planner. A search calls `operand_targets`
-and `expand` with its own records; `default_record` is the one fixed, sensible choice.
+Importing this package offers what the project has; `strategy.register` offers more. `strategies(operator)`
+lists the ways to carry an operator out, `read_choice` reads one from a plan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 from tilewright.machine import Machine
 from tilewright.planning.operators import attention, empty, gather, matmul, movement, pointwise, rowwise
-from tilewright.planning.operators.base import Operator, Record, Target
+from tilewright.planning.operators.base import Operator, Record, Surroundings, Target
 from tilewright.planning.operators.empty import is_empty
+from tilewright.planning.operators.strategy import (
+    Choice,
+    Operands,
+    Strategy,
+    favourite,
+    is_planned,
+    read_choice,
+    register,
+    strategies,
+    unregister,
+)
 from tilewright.planning.stages import Stages, Value
 
-Operands = tuple[Value | None, ...]
 
+def _unless_empty(strategy: Strategy) -> Strategy:
+    """The strategy, but for operators with a tensor of no elements: those have no choices."""
 
-@dataclass(frozen=True)
-class Planner:
-    """How one operator is planned; operands that are not placed yet (parameters, inputs) are None."""
+    def default(operator: Operator, operands: Operands, machine: Machine, near: Surroundings) -> Any:
+        return (
+            strategy.record() if is_empty(operator) else strategy.default(operator, operands, machine, near)
+        )
 
-    record: type[Record]
-    default_record: Callable[[Operator, Operands, Machine], Any]
-    operand_targets: Callable[[Operator, Any, Operands, Machine], tuple[Target | None, ...]]
-    expand: Callable[[Operator, Any, tuple[Value, ...], Machine], Stages]
+    def candidates(
+        operator: Operator, operands: Operands, machine: Machine, near: Surroundings
+    ) -> Iterable[Any]:
+        if is_empty(operator):
+            return (strategy.record(),)
+        return strategy.candidates(operator, operands, machine, near)
 
-
-def _unless_empty(planner: Planner) -> Planner:
-    """The planner, but for operators with a tensor of no elements."""
-
-    def default_record(operator: Operator, operands: Operands, machine: Machine) -> Any:
-        return planner.record() if is_empty(operator) else planner.default_record(operator, operands, machine)
-
-    def operand_targets(
+    def targets(
         operator: Operator, record: Any, operands: Operands, machine: Machine
     ) -> tuple[Target | None, ...]:
         if is_empty(operator):
             return (None,) * len(operands)
-        return planner.operand_targets(operator, record, operands, machine)
+        return strategy.targets(operator, record, operands, machine)
 
     def expand(operator: Operator, record: Any, operands: tuple[Value, ...], machine: Machine) -> Stages:
         if is_empty(operator):
             return empty.expand(operator, operands, machine)
-        return planner.expand(operator, record, operands, machine)
+        return strategy.expand(operator, record, operands, machine)
 
-    return Planner(planner.record, default_record, operand_targets, expand)
+    return dataclasses.replace(
+        strategy, default=default, candidates=candidates, targets=targets, expand=expand
+    )
 
 
-_pointwise = Planner(
-    pointwise.PointwiseRecord, pointwise.default_record, pointwise.operand_targets, pointwise.expand
-)
-_rows = Planner(rowwise.RowRecord, rowwise.default_record, rowwise.operand_targets, rowwise.expand)
-
-PLANNERS: dict[str, Planner] = {
-    "matmul": Planner(matmul.MatmulRecord, matmul.default_record, matmul.operand_targets, matmul.expand),
-    "attention": Planner(
-        attention.AttentionRecord, attention.default_record, attention.operand_targets, attention.expand
-    ),
-    "gather": Planner(gather.GatherRecord, gather.default_record, gather.operand_targets, gather.expand),
-    **{name: _rows for name in ("layer_norm", "rms_norm", "softmax", "reduce")},
-    **{name: _pointwise for name in (*pointwise.FUNCTIONS, "gelu", "bias_gelu", "cast")},
-    "concat": Planner(
-        movement.FlatRecord, movement.default_record, movement.operand_targets, movement.expand_concat
-    ),
-    "pad": Planner(
-        movement.FlatRecord, movement.default_record, movement.operand_targets, movement.expand_pad
-    ),
-}
-PLANNERS = {name: _unless_empty(planner) for name, planner in PLANNERS.items()}
-"""Planner of each operator that needs storage of its own."""
+for _strategy in (
+    *matmul.STRATEGIES,
+    *attention.STRATEGIES,
+    *gather.STRATEGIES,
+    *rowwise.STRATEGIES,
+    *pointwise.STRATEGIES,
+    *movement.STRATEGIES,
+):
+    register(_unless_empty(_strategy))
 
 VIEWS = ("transpose", "reshape", "slice", "broadcast")
 """Operators that only change the view of their operand, where it can be expressed."""
 
-__all__ = ["PLANNERS", "VIEWS", "Operator", "Planner", "Record", "Target"]
+__all__ = [
+    "VIEWS",
+    "Choice",
+    "Operands",
+    "Operator",
+    "Record",
+    "Strategy",
+    "Surroundings",
+    "Target",
+    "favourite",
+    "is_planned",
+    "read_choice",
+    "register",
+    "strategies",
+    "unregister",
+]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,7 +21,15 @@ from tilewright.machine import Machine
 from tilewright.machine.kernels import kernel
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, View
-from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, round_up
+from tilewright.planning.operators.base import (
+    Builder,
+    Operator,
+    Record,
+    Surroundings,
+    Target,
+    ceil_div,
+    round_up,
+)
 from tilewright.planning.operators.grids import check_fits, check_parts
 from tilewright.planning.operators.matmul import (
     COLUMNS,
@@ -33,6 +42,7 @@ from tilewright.planning.operators.matmul import (
     splits,
     swap_last,
 )
+from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.stages import Stages, Value
 
 ROW_COLUMNS = 8
@@ -109,13 +119,21 @@ def used_grid(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int]:
     return ceil_div(shape.b, bb), ceil_div(shape.queries, qb), ceil_div(shape.keys, nb)
 
 
-@lru_cache(maxsize=64)
 def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
-    """The score grid with the least closed-form cycles (kernels by the registry, exchange receive-bound)."""
+    """The score grid with the least closed-form cycles."""
+    return ranked_grids(shape, machine)[0]
+
+
+@lru_cache(maxsize=64)
+def ranked_grids(shape: Shape, machine: Machine) -> tuple[tuple[int, int, int], ...]:
+    """
+    Score grids, the cheapest by the closed form first (kernels by the registry, exchange receive-bound);
+    those that take too much memory come last.
+    """
     bp = min(shape.b, machine.tiles)
     bb = ceil_div(shape.b, bp)
     per = machine.tiles // bp
-    best: tuple[int, tuple[int, int, int]] | None = None
+    found: list[tuple[int, tuple[int, int, int]]] = []
     size = itemsize(shape.dtype)
     partial = PARTIAL_DTYPE[shape.output_kernel]
     psize = itemsize(partial)
@@ -149,10 +167,8 @@ def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
             total += cycles("reduce_partials", np_, bb * ceil_div(qb, np_) * vp, dtypes=(partial, "f32"))
         if room > machine.sram_bytes // 3:
             total += 1 << 30
-        if best is None or total < best[0]:
-            best = (total, (bp, qp, np_))
-    assert best is not None
-    return best[1]
+        found.append((total, (bp, qp, np_)))
+    return tuple(grid for _, grid in sorted(found, key=lambda entry: entry[0]))
 
 
 @dataclass(frozen=True)
@@ -254,9 +270,21 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
 
 
 def default_record(
-    operator: Operator, operands: tuple[Value | None, ...], machine: Machine
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
 ) -> AttentionRecord:
     return AttentionRecord(choose_grid(canonical(operator), machine))
+
+
+CANDIDATES = 24
+"""Score grids that are worth a closer look."""
+
+
+def candidates(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> Iterator[AttentionRecord]:
+    """The cheapest score grids by the closed form."""
+    for grid in ranked_grids(canonical(operator), machine)[:CANDIDATES]:
+        yield AttentionRecord(grid)
 
 
 def check_record(operator: Operator, record: AttentionRecord, machine: Machine) -> None:
@@ -456,3 +484,15 @@ def expand(
         "divide by the sums",
     )
     return builder.finish((result, view))
+
+
+SCORE_GRID = Strategy(
+    "score_grid",
+    ("attention",),
+    AttentionRecord,
+    default=default_record,
+    candidates=candidates,
+    targets=operand_targets,
+    expand=expand,
+)
+STRATEGIES = (SCORE_GRID,)

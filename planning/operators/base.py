@@ -55,6 +55,19 @@ class Operator:
         return PlanError(f"{self.name}: {message}", location=self.where or None, **kwargs)
 
 
+@dataclass(frozen=True)
+class Surroundings:
+    """
+    What a default rule may know of the program around an operator.
+
+    `transposed`: whoever reads the result wants its rows innermost. `tiles`: the first tile and the number of
+    tiles that are this operator's share while others run beside it; (0, 0): all.
+    """
+
+    transposed: bool = False
+    tiles: tuple[int, int] = (0, 0)
+
+
 _FIELD_TYPES = {bool: "true or false", int: "an integer", str: "text", tuple: "a list of integers"}
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,8 +23,17 @@ from tilewright.machine import Machine
 from tilewright.machine.kernels import kernel
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, Split, View
-from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, merged_view
+from tilewright.planning.operators.base import (
+    Builder,
+    Operator,
+    Record,
+    Surroundings,
+    Target,
+    ceil_div,
+    merged_view,
+)
 from tilewright.planning.operators.grids import check_fits, check_parts
+from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.stages import Stages, Value
 
 ROW_BYTES = 8
@@ -141,8 +151,17 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
     return Layouts(table, indices, first, partial, arrived, result)
 
 
-def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> GatherRecord:
+def default_record(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> GatherRecord:
     return GatherRecord(choose_grid(canonical(operator), machine))
+
+
+def candidates(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> Iterator[GatherRecord]:
+    """The default alone: its grid spreads the table as far as it goes."""
+    yield default_record(operator, operands, machine, near)
 
 
 def check_record(operator: Operator, record: GatherRecord, machine: Machine) -> None:
@@ -218,3 +237,15 @@ def expand(operator: Operator, record: GatherRecord, operands: tuple[Value, ...]
 
 
 __all__ = ["GatherRecord", "default_record", "expand", "operand_targets"]
+
+
+GRID = Strategy(
+    "grid",
+    ("gather",),
+    GatherRecord,
+    default=default_record,
+    candidates=candidates,
+    targets=operand_targets,
+    expand=expand,
+)
+STRATEGIES = (GRID,)

@@ -13,7 +13,7 @@ bytes: panels have k innermost.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,7 +23,16 @@ from tilewright.machine import Machine
 from tilewright.machine.kernels import kernel
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, Split, View
-from tilewright.planning.operators.base import Builder, Operator, Record, Target, ceil_div, round_up
+from tilewright.planning.operators.base import (
+    Builder,
+    Operator,
+    Record,
+    Surroundings,
+    Target,
+    ceil_div,
+    round_up,
+)
+from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.stages import PlanError, Stages, Value
 
 COLUMNS = 16  # output columns of one pass of the matrix unit
@@ -429,12 +438,37 @@ def swap_last(view: View) -> View:
     return result
 
 
-def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> MatmulRecord:
-    swap = bool(operator.attributes.get("prefer_swap", False))
-    shape = swapped(canonical(operator), swap)
-    base, tiles = operator.attributes.get("tile_range", (0, 0))
+def default_record(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> MatmulRecord:
+    shape = swapped(canonical(operator), near.transposed)
+    base, tiles = near.tiles
     grid = choose_grid(shape, machine, tiles)
-    return MatmulRecord(grid, swap, 1 if swap else choose_share(shape, grid), base)
+    return MatmulRecord(grid, near.transposed, 1 if near.transposed else choose_share(shape, grid), base)
+
+
+CANDIDATES = 24
+"""Grids of either orientation that are worth a closer look."""
+
+
+def candidates(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> Iterator[MatmulRecord]:
+    """The default, then the cheapest grids by the closed form, of both orientations, with each share."""
+    first = default_record(operator, operands, machine, near)
+    yield first
+    base, tiles = near.tiles
+    for swap in (near.transposed, not near.transposed):
+        shape = swapped(canonical(operator), swap)
+        found = grids(shape, machine)
+        allowed = np.flatnonzero(found.tiles <= (tiles or machine.tiles))
+        best = allowed[np.argsort(found.cycles[allowed], kind="stable")][:CANDIDATES]
+        for parts in found.parts[best]:
+            grid = (int(parts[0]), int(parts[1]), int(parts[2]), int(parts[3]))
+            for share in sorted({1, choose_share(shape, grid)}):
+                record = MatmulRecord(grid, swap, share, base)
+                if record != first:
+                    yield record
 
 
 def choose_share(shape: Shape, grid: tuple[int, ...]) -> int:
@@ -591,4 +625,15 @@ def _without_parts(view: View) -> View:
     return View(view.shape, digits, (0, *view.offsets))
 
 
-__all__ = ["MatmulRecord", "PlanError", "default_record", "expand", "operand_targets"]
+GRID = Strategy(
+    "grid",
+    ("matmul",),
+    MatmulRecord,
+    default=default_record,
+    candidates=candidates,
+    targets=operand_targets,
+    expand=expand,
+)
+STRATEGIES = (GRID,)
+
+__all__ = ["GRID", "MatmulRecord", "PlanError", "default_record", "expand", "operand_targets"]

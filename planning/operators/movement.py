@@ -5,6 +5,7 @@ Operators that only move data and cannot be a view: concatenation, padding, and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,15 @@ import numpy as np
 from tilewright.machine import Machine
 from tilewright.planning.dtypes import itemsize, numpy_dtype
 from tilewright.planning.layout import View
-from tilewright.planning.operators.base import Builder, Operator, Record, Target, flat_layout
+from tilewright.planning.operators.base import (
+    Builder,
+    Operator,
+    Record,
+    Surroundings,
+    Target,
+    flat_layout,
+)
+from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.stages import Stages, Value
 
 
@@ -21,8 +30,17 @@ class FlatRecord(Record):
     """No choices: the result is a row-major sequence cut into equal chunks over the tiles."""
 
 
-def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> FlatRecord:
+def default_record(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> FlatRecord:
     return FlatRecord()
+
+
+def candidates(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> tuple[FlatRecord, ...]:
+    """There is one."""
+    return (FlatRecord(),)
 
 
 def operand_targets(
@@ -117,3 +135,20 @@ def fill_word(value: float, dtype: str) -> int:
     with np.errstate(all="ignore"):
         raw = rounded.astype(kind).tobytes()
     return int.from_bytes(raw * (4 // size), "little")
+
+
+def _flat(
+    kind: str, expand: Callable[[Operator, FlatRecord, tuple[Value, ...], Machine], Stages]
+) -> Strategy:
+    return Strategy(
+        "flat",
+        (kind,),
+        FlatRecord,
+        default=default_record,
+        candidates=candidates,
+        targets=operand_targets,
+        expand=expand,
+    )
+
+
+STRATEGIES = (_flat("concat", expand_concat), _flat("pad", expand_pad))

@@ -10,6 +10,7 @@ strides.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tilewright.machine import Machine
@@ -19,11 +20,13 @@ from tilewright.planning.operators.base import (
     Builder,
     Operator,
     Record,
+    Surroundings,
     Target,
     ceil_div,
     flat_layout,
     row_layout,
 )
+from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.stages import Stages, Value
 
 FUNCTIONS = {
@@ -113,7 +116,7 @@ def fills_storage(view: View, layout: Layout) -> bool:
 
 
 def default_record(
-    operator: Operator, operands: tuple[Value | None, ...], machine: Machine
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
 ) -> PointwiseRecord:
     for i, value in enumerate(operands):
         if _can_lead(value, operator.result_shape) and (
@@ -121,6 +124,18 @@ def default_record(
         ):
             return PointwiseRecord(i)
     return PointwiseRecord(-1)
+
+
+def candidates(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> Iterator[PointwiseRecord]:
+    """Every operand that can lead, and none."""
+    for i, value in enumerate(operands):
+        if _can_lead(value, operator.result_shape) and (
+            operator.name != "bias_gelu" or row_column_storage(value)
+        ):
+            yield PointwiseRecord(i)
+    yield PointwiseRecord(-1)
 
 
 def result_place(
@@ -338,4 +353,15 @@ def _kept_axes(layout: Layout, view: View, shape: tuple[int, ...], full: tuple[i
     return result
 
 
-__all__ = ["PointwiseRecord", "default_record", "expand", "operand_targets"]
+LEADER = Strategy(
+    "leader",
+    (*FUNCTIONS, "gelu", "bias_gelu", "cast"),
+    PointwiseRecord,
+    default=default_record,
+    candidates=candidates,
+    targets=operand_targets,
+    expand=expand,
+)
+STRATEGIES = (LEADER,)
+
+__all__ = ["LEADER", "PointwiseRecord", "default_record", "expand", "operand_targets"]

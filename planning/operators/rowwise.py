@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tilewright.machine import Machine
@@ -20,12 +20,14 @@ from tilewright.planning.operators.base import (
     Builder,
     Operator,
     Record,
+    Surroundings,
     Target,
     ceil_div,
     merged_view,
     round_up,
 )
 from tilewright.planning.operators.pointwise import broadcast_target
+from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.stages import Move, Stages, Value
 
 
@@ -41,8 +43,29 @@ class RowRecord(Record):
     split: bool = False
 
 
-def default_record(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> RowRecord:
-    return RowRecord(0, operator.name == "layer_norm" and split_width(operator.result_shape, machine) > 0)
+def default_record(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> RowRecord:
+    return RowRecord(0, _can_split(operator, machine))
+
+
+def _can_split(operator: Operator, machine: Machine) -> bool:
+    return operator.name == "layer_norm" and split_width(operator.result_shape, machine) > 0
+
+
+def candidates(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> Iterator[RowRecord]:
+    """Split rows where they can be; whole rows over all tiles, or one or two for each worker of a tile."""
+    if _can_split(operator, machine):
+        yield RowRecord(0, True)
+    yield RowRecord(0, False)
+    kept, _ = _axes(operator)
+    rows = math.prod(operator.operand_types[0][0][a] for a in kept)
+    for group in (machine.workers, 2 * machine.workers):
+        parts = ceil_div(rows, group)
+        if 0 < parts < machine.tiles and rows > group:
+            yield RowRecord(parts, False)
 
 
 def split_width(shape: Sequence[int], machine: Machine) -> int:
@@ -303,3 +326,15 @@ def _column(builder: Builder, vector: str) -> int:
     """The storage axis of a vector of columns (axes of one element may lie beside it)."""
     axes = builder.get(vector).layout.axes
     return max(range(len(axes)), key=lambda i: axes[i].extent)
+
+
+ROWS = Strategy(
+    "rows",
+    ("layer_norm", "rms_norm", "softmax", "reduce"),
+    RowRecord,
+    default=default_record,
+    candidates=candidates,
+    targets=operand_targets,
+    expand=expand,
+)
+STRATEGIES = (ROWS,)

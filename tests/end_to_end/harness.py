@@ -21,10 +21,10 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import Machine, load
-from tilewright.passes.tensor_ir import PLAN, operator_of, record_attr, record_of
+from tilewright.passes.tensor_ir import PLAN, choice_attr, choice_of, operator_of
 from tilewright.passes.tile_compile import stages
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
-from tilewright.planning.operators import PLANNERS, attention, gather, matmul
+from tilewright.planning.operators import Choice, attention, favourite, gather, is_planned, matmul
 from tilewright.planning.operators.base import Record
 from tilewright.planning.operators.pointwise import PointwiseRecord
 from tilewright.planning.operators.rowwise import RowRecord
@@ -94,7 +94,7 @@ def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | 
     if rng is not None:
         for op in module.walk():
             if (record := random_record(op, machine, rng)) is not None:
-                op.attributes[PLAN] = record_attr(record)
+                op.attributes[PLAN] = choice_attr(Choice(favourite(operator_of(op)), record))
     while True:
         trial = module.clone()
         try:
@@ -104,22 +104,20 @@ def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | 
             if "cannot give the result its layout" not in error.message:
                 raise
         for op in module.walk():
-            if PLAN in op.attributes and isinstance(record_of(op, record_kind(op)), PointwiseRecord):
+            choice = choice_of(op)
+            if choice is not None and isinstance(choice.record, PointwiseRecord):
                 del op.attributes[PLAN]
     TilePlanLayoutsPass().apply(ctx, module)
 
 
-def record_kind(op: Operation) -> type[Record]:
-    """The record type of an operation's planner."""
-    return PLANNERS[op.name.partition(".")[2]].record
-
-
 def random_record(op: Operation, machine: Machine, rng: random.Random) -> Record | None:
     """A legal record for the operation, or None to leave the choice to the planner."""
-    planner = PLANNERS.get(op.name.partition(".")[2])
-    if planner is None or not op.name.startswith("tile_tensor.") or rng.random() < 0.2:
+    if not op.name.startswith("tile_tensor.") or not is_planned(op.name.partition(".")[2]):
+        return None
+    if rng.random() < 0.2:
         return None
     operator = operator_of(op)
+    planner = favourite(operator)
     parts = (1, 1, 1, 2, 2, 3, 4, 5, 7, machine.tiles)
     if planner.record is matmul.MatmulRecord:
         swap = rng.random() < 0.4

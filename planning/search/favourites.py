@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The default rule: every operator, in program order, gets the record that is best for itself.
+
+An operator's record comes from the program's text, or from the plan that is given, or else is its favourite
+strategy's default. Views stay views where they can be expressed. Parameters, constants and inputs are placed
+by their first consumer: in the compact form of what it wants, parameters (`ready`) just as it wants them.
+What has a placement keeps it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tilewright.diagnostics import TileError
+from tilewright.machine import Machine
+from tilewright.planning.graph import Graph, Node, OperatorNode, Placement, ReadNode, RepeatNode, SequenceNode
+from tilewright.planning.homes import home_layout
+from tilewright.planning.layout import View
+from tilewright.planning.operators import VIEWS, favourite, matmul, read_choice
+from tilewright.planning.operators.base import Operator, Surroundings, Target, flat_layout
+from tilewright.planning.operators.rowwise import block_layout
+from tilewright.planning.operators.strategy import Choice
+from tilewright.planning.plan import Plan, placement_texts
+from tilewright.planning.stages import PlanError, Value
+
+SIDE_BY_SIDE = 1 << 18
+"""Multiplications per tile of the machine from which products are worth running side by side."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What was decided about a graph: a choice for every operator by name, a placement for every value."""
+
+    choices: Mapping[str, Choice]
+    placements: Mapping[int, Placement]
+
+    def plan(self, graph: Graph, machine: str) -> Plan:
+        """The whole plan, to be written to a file or given to another compilation."""
+        homes = {
+            graph.values[value].name: placement_texts(*self.placements[value])
+            for value in graph.arguments
+            if value in self.placements
+        }
+        layouts = {
+            graph.values[c.argument].name: placement_texts(*self.placements[c.argument])
+            for node in graph.nodes()
+            if isinstance(node, RepeatNode)
+            for c in node.carried
+        }
+        operators = {name: choice.to_json() for name, choice in self.choices.items()}
+        return Plan(operators, homes, layouts, machine)
+
+
+def choose(graph: Graph, machine: Machine, demanded: Plan, *, ready: bool = False) -> Planned:
+    """
+    Plan a graph by the default rule; what `demanded` names is as it says. `ready`: parameters lie as their
+    first reader wants them, not in compact homes. Raises PlanError with the place in the program.
+    """
+    walk = _Walk(graph, machine, demanded, ready)
+    walk.block(graph.body)
+    for value in graph.arguments:
+        walk.settle(value)
+    homes = [graph.values[v].name for v in graph.arguments]
+    carried = [
+        graph.values[c.argument].name
+        for node in graph.nodes()
+        if isinstance(node, RepeatNode)
+        for c in node.carried
+    ]
+    demanded.check_used(graph.names, homes, carried)
+    return Planned(walk.choices, walk.placed)
+
+
+class _Walk:
+    """One walk over a graph; `placed` and `choices` grow."""
+
+    def __init__(self, graph: Graph, machine: Machine, demanded: Plan, ready: bool) -> None:
+        self.graph = graph
+        self.machine = machine
+        self.demanded = demanded
+        self.ready = ready
+        self.choices: dict[str, Choice] = {}
+        self.placed: dict[int, Placement] = {
+            i: value.placement for i, value in enumerate(graph.values) if value.placement is not None
+        }
+        for value in graph.arguments:
+            self.demand(value, home=True)
+
+    def demand(self, value: int, *, home: bool) -> bool:
+        """Place a value as the plan demands; whether it does."""
+        described = self.graph.values[value]
+        where = self.demanded.placement(described.name, described.shape, home=home)
+        if where is not None:
+            self.placed[value] = where
+        return where is not None
+
+    def block(self, nodes: tuple[Node, ...]) -> None:
+        for node in nodes:
+            try:
+                match node:
+                    case RepeatNode():
+                        self.repeat(node)
+                    case SequenceNode():
+                        self.sequence(node)
+                    case ReadNode():
+                        for operand in node.operands:
+                            self.settle(operand)
+                    case OperatorNode() if node.operator.name in VIEWS:
+                        self.view(node)
+                    case OperatorNode():
+                        self.operator(node, nodes)
+            except TileError as error:
+                if error.location is None:
+                    error.location = node.where
+                raise
+
+    def value(self, index: int) -> Value | None:
+        where = self.placed.get(index)
+        return None if where is None else self.graph.stored(index, where)
+
+    def operator(self, node: OperatorNode, block: tuple[Node, ...]) -> None:
+        operator = node.operator
+        if node.given is not None:
+            choice = read_choice(operator, node.given, node.where)
+        elif (demanded := self.demanded.choice(node.name, operator)) is not None:
+            choice = demanded
+        else:
+            strategy = favourite(operator)
+            near = surroundings(self.graph, node, block, self.machine)
+            values = tuple(self.value(v) for v in node.operands)
+            choice = Choice(strategy, strategy.default(operator, values, self.machine, near))
+        values = tuple(self.value(v) for v in node.operands)
+        for operand, target in zip(
+            node.operands, choice.targets(operator, values, self.machine), strict=True
+        ):
+            if operand not in self.placed:
+                self.place_home(operand, target)
+        stored = tuple(value for v in node.operands if (value := self.value(v)) is not None)
+        assert len(stored) == len(node.operands)
+        stages = choice.expand(operator, stored, self.machine)
+        self.choices[node.name] = choice
+        for result, (name, view) in zip(node.results, stages.results, strict=True):
+            self.placed[result] = (stages.buffer(name).layout, view)
+
+    def view(self, node: OperatorNode) -> None:
+        (operand,), (result,) = node.operands, node.results
+        if operand not in self.placed:
+            described = self.graph.values[operand]
+            self.place_home(operand, flat_layout(described.shape, described.dtype, self.machine))
+        layout, seen = self.placed[operand]
+        view = apply_view(node.operator, seen)
+        if view is None:
+            # not expressible on this layout: lowering makes the operand a row-major sequence first
+            described = self.graph.values[operand]
+            layout, flat = flat_layout(described.shape, described.dtype, self.machine)
+            view = apply_view(node.operator, flat)
+            assert view is not None
+        self.placed[result] = (layout, view)
+
+    def repeat(self, node: RepeatNode) -> None:
+        for carried in node.carried:
+            if self.graph.values[carried.initial].is_sequence:
+                raise PlanError(
+                    "a carried value that is a sequence has no plan",
+                    location=node.where,
+                    hint="carry its members",
+                )
+            self.settle(carried.initial)
+            value = self.value(carried.initial)
+            assert value is not None
+            if not self.demand(carried.argument, home=False):
+                self.placed[carried.argument] = carriable(value, self.machine)
+        for passed in node.invariant:
+            self.settle(passed.outer)
+            self.placed[passed.argument] = self.placed[passed.outer]
+        for passed in node.iterated:
+            if passed.outer in self.placed:
+                self.placed[passed.argument] = self.placed[passed.outer]
+        self.block(node.body)
+        for passed in (*node.invariant, *node.iterated):
+            self.settle(passed.argument)
+        for carried in node.carried:
+            self.placed[carried.result] = self.placed[carried.argument]
+        for collected in node.collected:
+            self.settle(collected.member)
+            self.placed[collected.result] = self.placed[collected.member]
+
+    def sequence(self, node: SequenceNode) -> None:
+        for operand in node.operands:
+            self.settle(operand)
+        (result,) = node.results
+        if node.operands:
+            self.placed[result] = self.placed[node.operands[0]]
+        else:
+            self.settle(result)
+
+    def settle(self, value: int) -> None:
+        """Place a value that nobody has placed: a row-major sequence over the tiles."""
+        if value not in self.placed:
+            described = self.graph.values[value]
+            self.place_home(value, flat_layout(described.shape, described.dtype, self.machine))
+
+    def place_home(self, value: int, target: Target | None) -> None:
+        """
+        Place an argument or constant in the compact form of `target`, through the arguments of enclosing
+        repeats.
+        """
+        described = self.graph.values[value]
+        if target is None:
+            target = flat_layout(described.shape, described.dtype, self.machine)
+        layout, view = target
+        chain = self.graph.chain(value)
+        members = max(max(1, self.graph.values[v].members) for v in chain)
+        as_wanted = self.ready and self.graph.values[chain[-1]].origin == "parameter"
+        home = layout if as_wanted else home_layout(layout, described.dtype, members)
+        for v in chain:
+            self.placed.setdefault(v, (home, view))
+
+
+def apply_view(operator: Operator, view: View) -> View | None:
+    """The view of a view operator's result, or None where it cannot be expressed."""
+    attrs = operator.attributes
+    match operator.name:
+        case "transpose":
+            return view.transpose(attrs["permutation"])
+        case "reshape":
+            return view.reshape(operator.result_shape)
+        case "slice":
+            return view.slice(attrs["offsets"], attrs["sizes"])
+        case "broadcast":
+            return view.broadcast(operator.result_shape, attrs["dimensions"])
+    raise AssertionError(operator.name)
+
+
+def carriable(value: Value, machine: Machine) -> Placement:
+    """
+    The layout of a carried value: small blocks of rows, else that of its initial value if it fills its
+    storage, else a row-major sequence.
+    """
+    blocks = block_layout(value.shape, machine)
+    if blocks is not None:
+        return blocks
+    storage = tuple(axis.extent for axis in value.layout.axes)
+    if value.layout.chunk is None and not value.layout.replicas and value.view.is_bijection(storage):
+        return dataclasses.replace(value.layout, memory="any"), value.view
+    return flat_layout(value.shape, value.dtype, machine)
+
+
+# -- what an operator's neighbours mean for it
+
+
+def surroundings(graph: Graph, node: OperatorNode, block: tuple[Node, ...], machine: Machine) -> Surroundings:
+    """What the default rule of an operator's strategy may know of the program around it."""
+    if node.operator.name != "matmul":
+        return Surroundings()
+    return Surroundings(feeds_attention_values(graph, node), sibling_tiles(graph, node, block, machine))
+
+
+def sibling_tiles(
+    graph: Graph, node: OperatorNode, block: tuple[Node, ...], machine: Machine
+) -> tuple[int, int]:
+    """
+    First tile and number of tiles of a product: (0, 0) for all, or its range among the products of the same
+    left operand in its block.
+
+    Products that read one operand do not depend on each other; on tiles of their own they run side by side,
+    each on larger blocks, which exchange and reduce less. Only for products that are large enough to fill
+    their share.
+    """
+    siblings = [
+        other
+        for other in block
+        if isinstance(other, OperatorNode)
+        and other.operator.name == node.operator.name
+        and other.operands[0] == node.operands[0]
+    ]
+    if len(siblings) < 2 or min(_multiplications(o) for o in siblings) < SIDE_BY_SIDE * machine.tiles:
+        return 0, 0
+    shapes = [
+        matmul.swapped(matmul.canonical(other.operator), feeds_attention_values(graph, other))
+        for other in siblings
+    ]
+    ranges = matmul.side_by_side(shapes, machine)
+    return (0, 0) if ranges is None else ranges[siblings.index(node)]
+
+
+def _multiplications(node: OperatorNode) -> int:
+    return math.prod(node.operator.result_shape) * node.operator.operand_types[0][0][-1]
+
+
+def feeds_attention_values(graph: Graph, node: OperatorNode) -> bool:
+    """
+    Whether a product reaches attention's third operand through casts, additions and views only.
+
+    Its product is then better computed transposed: attention reads V with keys innermost. Rows of several
+    batches may not share a word, so the keys of one batch have to fill whole words.
+    """
+    rows = node.operator.result_shape[-2:]
+    seen = [node.results[0]]
+    for value in seen:
+        for use in graph.uses.get(value, ()):
+            reader = use.node
+            if not isinstance(reader, OperatorNode):
+                continue
+            kind = reader.operator.name
+            if kind == "attention":
+                keys = reader.operator.operand_types[2][0][-2]
+                return use.index == 2 and (keys == rows[0] or keys % 16 == 0)
+            if kind in ("add", "cast", *VIEWS) and len(seen) < 16:
+                seen.append(reader.results[0])
+    return False
+
+
+__all__ = ["PlanError", "Planned", "apply_view", "carriable", "choose", "surroundings"]
