@@ -25,7 +25,7 @@ from tilewright.planning.memory.problem import (
     TileClass,
     regions_of,
 )
-from tilewright.planning.plan_file import PlanFile
+from tilewright.planning.plan import Plan
 from tilewright.planning.stages import PlanError
 
 T4 = load("t4")
@@ -158,16 +158,21 @@ def test_a_file_that_is_no_problem(tmp_path: Path) -> None:
             {"format": "tilewright-plan", "version": 1, "operators": [1]},
             '"operators" maps operator names to records',
         ),
+        ({"format": "tilewright-plan", "version": 2, "machine": 3}, '"machine" is the name of a machine'),
+        (
+            {"format": "tilewright-plan", "version": 2, "homes": {"w": "[4]"}},
+            '"homes" maps names to a list of one or two texts',
+        ),
     ],
 )
 def test_files_that_are_no_plan(tmp_path: Path, data: object, message: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(data if isinstance(data, str) else json.dumps(data))
     with pytest.raises(PlanError) as caught:
-        PlanFile.read(path)
+        Plan.read(path)
     assert message in str(caught.value) and caught.value.location == str(path)
 
 
 def test_a_plan_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="cannot write the plan: Is a directory"):
-        PlanFile().write(tmp_path)
+        Plan().write(tmp_path)
