@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -62,8 +60,7 @@ class GraphOfModule:
         self._names = value_names(entry.func)
         self._placed = given_homes(entry.func)
         block = entry.func.body.block
-        names = {a.value: (a.name, a.kind) for a in entry.arguments}
-        arguments = tuple(self._add(a, *_named(names, a)) for a in block.args)
+        arguments = tuple(self._add(a.value, a.name, a.kind) for a in entry.arguments)
         body = self._block(block, "")
         self.graph = Graph(tuple(self._described), arguments, body)
 
@@ -162,10 +159,6 @@ class GraphOfModule:
                 value, with_encoding(value.type, layout, view)
             )
         self.function.update_function_type()
-
-
-def _named(names: dict[SSAValue, tuple[str, Any]], value: BlockArgument) -> tuple[str, Origin]:
-    return names[value]
 
 
 def _origin(value: SSAValue) -> Origin:
