@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# make demo | test | test-full | bench | lint | format; the environment in .venv is made at the first use.
+# make demo | test | test-full | test-passes | test-messages | figures | bench | lint | format; the environment in .venv is made at the first use.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,7 +11,7 @@ FOLDERS := backends dialects frontends machine passes planning sim tools
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
     $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: demo test test-full bench lint format links constraints clean
+.PHONY: demo test test-full test-passes test-messages figures figures-check bench lint format links constraints clean
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml constraints.txt
@@ -54,9 +54,32 @@ test: $(READY)
 	$(BIN)/python -m pytest -n auto -m "not slow" tests
 	$(BIN)/lit -q filecheck
 
+# Everything there is to test, in one go: nothing is left out when something fails, and the wall time is printed.
 test-full: $(READY)
-	$(BIN)/python -m pytest -n auto tests
-	$(BIN)/lit filecheck
+	@start=$$(date +%s); failed=""; \
+	step() { echo "== $$*"; "$$@" || failed="$$failed\n  $$*"; }; \
+	step $(BIN)/python -m pytest -n auto tests; \
+	step $(BIN)/lit -q filecheck; \
+	step $(BIN)/python tests/no_op_passes/run.py; \
+	step $(BIN)/python benchmarks/figures --check; \
+	seconds=$$(($$(date +%s) - start)); \
+	echo "== test-full took $$((seconds / 60)) min $$((seconds % 60)) s"; \
+	if test -n "$$failed"; then printf "failed:$$failed\n"; exit 1; fi
+
+# Each pass turned into a no-op has to be seen by its tests.
+test-passes: $(READY)
+	$(BIN)/python tests/no_op_passes/run.py $(PASSES)
+
+# Error messages that stand in no test.
+test-messages: $(READY)
+	$(BIN)/python tests/messages.py
+
+# Figures in documents, written (FIGURES="small digits" for some) or compared; timings are medians, never compared.
+figures: $(READY)
+	$(BIN)/python benchmarks/figures $(FIGURES)
+
+figures-check: $(READY)
+	$(BIN)/python benchmarks/figures --check $(FIGURES)
 
 bench: $(READY)
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

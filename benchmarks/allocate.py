@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from tilewright.planning.memory.check import check
@@ -59,11 +60,12 @@ def recorded() -> bool:
     return good
 
 
-def curve(seeds: int, nodes: int) -> None:
-    """Share of instances that are placed, by kind, number of buffers and fill."""
+CURVE_HEAD = ["instances", "buffers", *(f"{fill:.2f}" for fill in FILLS)]
+
+
+def curve(seeds: int, nodes: int) -> Iterator[list[str]]:
+    """Share of instances that are placed, by kind, number of buffers and fill: rows under `CURVE_HEAD`."""
     pool = Problem.read(next(p for p in RECORDED if p.stem == "siglip27_c600")).buffers
-    print("| instances | buffers | " + " | ".join(f"{fill:.2f}" for fill in FILLS) + " |")
-    print("|---|---|" + "---|" * len(FILLS))
     for kind in ("guillotine", "sampled"):
         for count in BUFFERS:
             shares: list[str] = []
@@ -77,7 +79,7 @@ def curve(seeds: int, nodes: int) -> None:
                     )
                     found += solved(made[0], nodes)
                 shares.append(f"{100 * found / seeds:.0f} %")
-            print(f"| {kind} | {count} | " + " | ".join(shares) + " |", flush=True)
+            yield [kind, str(count), *shares]
 
 
 def main() -> int:
@@ -87,7 +89,10 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=NODES, help="bound of one search")
     options = parser.parse_args()
     if options.curve:
-        curve(options.seeds, options.nodes)
+        print("| " + " | ".join(CURVE_HEAD) + " |")
+        print("|---" * len(CURVE_HEAD) + "|")
+        for row in curve(options.seeds, options.nodes):
+            print("| " + " | ".join(row) + " |", flush=True)
         return 0
     good = recorded()
     start = time.perf_counter()

@@ -89,6 +89,13 @@ def test_a_message_of_no_buffer() -> None:
         schedule(messages, T4)
 
 
+def test_a_phase_that_is_too_long() -> None:
+    one = np.array
+    messages = Messages(one([0]), one([0]), one([0]), one([1]), one([1]), one([0]), one([1 << 33]))
+    with pytest.raises(ExchangeError, match=r"an exchange of \d+ cycles is longer than the model counts"):
+        schedule(messages, T4)
+
+
 REGIONS = regions_of(T4)
 A, B = Buffer("a", 64, 0, 1), Buffer("b", 64, 0, 1)
 START = REGIONS[0].start

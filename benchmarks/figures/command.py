@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Writes or checks the figures in documents: `python benchmarks/figures [NAME ...]`.
+
+Without names all blocks are written, in the order of what they cost. `--check` compares instead of writing
+(timings are not compared) and exits 1 if a block departs; `--cost fast` (or slow, long) takes those up to
+that cost; `--list` says what there is. A block whose workload cannot be made here (weights that are not
+installed) is left as it is, and the command says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from figures.blocks import ROOT, blocks, differences, write
+from figures.producers import PRODUCERS, Producer
+from figures.runs import Missing, Runs
+
+COSTS = ("fast", "slow", "long")
+
+
+def commit() -> str:
+    """The commit that is checked out, with `+` where files differ from it."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ":!docs", ":!README.md")
+    return (git("rev-parse", "--short=9", "HEAD") or "unknown") + ("+" if changed else "")
+
+
+def stamp(made: Producer, repeats: int) -> str:
+    """The line below a block."""
+    from tilewright.version import __version__
+
+    text = f"tilewright {__version__}, commit {commit()}, machine {made.machine}"
+    if made.timed:
+        text += f"; seconds: median of {repeats} on {os.cpu_count()} cores of {_processor()}"
+    return text
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0].replace("_", " ") if names else platform.machine()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks/figures", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--check", action="store_true", help="compare with the documents")
+    parser.add_argument("--cost", choices=COSTS, default="long", help="the most expensive ones to make")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of what is timed")
+    parser.add_argument("--list", action="store_true", help="names, costs, documents")
+    options = parser.parse_args(arguments)
+    where = {name: path for path, name, _ in blocks()}
+    contents = {name: text for _, name, text in blocks()}
+    if options.list:
+        for name, made in PRODUCERS.items():
+            place = where[name].relative_to(ROOT) if name in where else "nowhere"
+            print(f"{name:22} {made.cost:5} {made.machine:13} {place}")
+        return 0
+    if unknown := [name for name in options.names if name not in PRODUCERS]:
+        parser.error(f"no figures are called {', '.join(unknown)}; there are {', '.join(PRODUCERS)}")
+    allowed = COSTS[: COSTS.index(options.cost) + 1]
+    chosen = [n for n in PRODUCERS if n in where and (n in options.names or not options.names)]
+    chosen = sorted(
+        (n for n in chosen if PRODUCERS[n].cost in allowed), key=lambda n: COSTS.index(PRODUCERS[n].cost)
+    )
+    runs = Runs(1 if options.check else options.repeats)
+    departed = 0
+    for name in chosen:
+        made = PRODUCERS[name]
+        started = time.perf_counter()
+        try:
+            parts = made.make(runs)
+        except Missing as missing:
+            print(f"{name}: left as it is: {missing}", flush=True)
+            continue
+        found = differences(contents[name], parts)
+        seconds = time.perf_counter() - started
+        if options.check:
+            departed += bool(found)
+            verdict = "departs" if found else "as written"
+        else:
+            write(where[name], name, parts, stamp(made, options.repeats))
+            verdict = "written" if found else "written, no change"
+        print(f"{name}: {verdict} ({seconds:.1f} s)", flush=True)
+        for text in found if options.check else []:
+            print(f"  {where[name].relative_to(ROOT)}\n  " + text.replace("\n", "\n  "))
+    return int(bool(departed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

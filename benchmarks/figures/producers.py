@@ -1,0 +1,491 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What makes each block of figures: a function from `Runs` to tables and paragraphs.
+
+`cost` says who runs it again to compare: "fast" the fast tests (seconds), "slow" `make test-full` (a minute),
+"long" only `make figures` and `make figures-check` (minutes each).
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from figures.blocks import ROOT, Part, Table
+from figures.runs import Runs
+
+Cost = Literal["fast", "slow", "long"]
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Producer:
+    """`machine` is the machine of the figures; `timed` whether there are seconds of the host among them."""
+
+    make: Callable[[Runs], list[Part]]
+    cost: Cost
+    machine: str
+    timed: bool
+
+
+PRODUCERS: dict[str, Producer] = {}
+
+
+def producer(
+    name: str, cost: Cost, machine: str, *, timed: bool = False
+) -> Callable[[Callable[[Runs], list[Part]]], Callable[[Runs], list[Part]]]:
+    def add(make: Callable[[Runs], list[Part]]) -> Callable[[Runs], list[Part]]:
+        assert name not in PRODUCERS, name
+        PRODUCERS[name] = Producer(make, cost, machine, timed)
+        return make
+
+    return add
+
+
+def number(value: float) -> str:
+    return f"{round(value):,}"
+
+
+def cosine(value: float) -> str:
+    return f"{value:.5f}"
+
+
+# ------------------------------------------------------------------------------------ small machines
+
+
+@producer("small", "fast", "t16")
+def small(runs: Runs) -> list[Part]:
+    """The plain vision transformer on 16 tiles."""
+    rows: list[list[str]] = []
+    for precision, attention in (("f16", "f16"), ("f8", "f16"), ("f8", "f8")):
+        workload = ("vit", "--layers", "2", "--precision", precision, "--attention", attention)
+        record = runs.run(workload, "t16")
+        cycles, (repeat,), (check,) = record["cycles"], record["repeats"], record["checks"]
+        rows.append(
+            [
+                f"{precision}, attention {attention}",
+                *(number(cycles[part]) for part in ("total", "compute", "exchange", "copy", "sync")),
+                number(repeat["per_iteration"]),
+                number(record["memory"]["max_tile_bytes"]),
+                f"{check['min_row_cosine']:.3f}",
+            ]
+        )
+    head = ["matrices", "cycles", "compute", "exchange", "copy", "sync", "second layer", "fullest tile"]
+    return [Table([*head, "min row cosine"], rows)]
+
+
+@producer("allocation-classes", "fast", "c600")
+def allocation_classes(_: Runs) -> list[Part]:
+    """Bytes live on the fullest tile of the recorded 27 layers, by what is known of the tiles."""
+    from tilewright.planning.memory.bounds import lower_bound
+    from tilewright.planning.memory.problem import Problem
+
+    problem = Problem.read(ROOT / "tests" / "data" / "allocation" / "siglip27_c600.json")
+    alike = tuple(replace(buffer, classes=()) for buffer in problem.buffers)
+    available = sum(end - start for start, end in problem.ranges)
+    rows = [
+        ["all tiles as one class", number(lower_bound(replace(problem, buffers=alike)))],
+        [f"{len(problem.classes)} classes", number(lower_bound(problem))],
+        ["available", number(available)],
+    ]
+    return [Table(["", "bytes live on the fullest tile"], rows)]
+
+
+# ------------------------------------------------------------------------------------ parts of the compiler
+
+
+@producer("encoder-phases", "slow", "c600", timed=True)
+def encoder_phases(runs: Runs) -> list[Part]:
+    """Ten exchange phases of an encoder layer, by hand."""
+    import exchange
+
+    made = [exchange.table() for _ in range(max(1, runs.repeats))]
+    rows, broken = made[0]
+    assert not broken, broken
+    for i, row in enumerate(rows):
+        if row[-1]:
+            row[-1] = f"{statistics.median(float(each[i][-1]) for each, _ in made):.1f}"
+    return [Table(exchange.HEAD, rows, frozenset({"s"}))]
+
+
+@producer("homes", "slow", "c600", timed=True)
+def homes(runs: Runs) -> list[Part]:
+    """Homes of the encoder of the founding workload."""
+    import homes as benchmark
+
+    rows, broken = benchmark.table(repeats=max(1, runs.repeats))
+    assert not [text for text in broken if " s is over" not in text], broken
+    return [Table(benchmark.HEAD, rows, frozenset({"s"}))]
+
+
+RECORDED = {
+    "digits_t64": "digits, t64",
+    "siglip1_c600": "SigLIP, 1 layer, c600",
+    "siglip27_c600": "SigLIP, 27 layers, c600",
+    "vit_t64": "ViT, t64",
+}
+
+
+@producer("allocation", "slow", "t64 and c600", timed=True)
+def allocation(runs: Runs) -> list[Part]:
+    """Recorded problems: how well and how fast they are placed."""
+    import time
+
+    from allocate import RECORDED as paths
+
+    from tilewright.planning.memory.check import check
+    from tilewright.planning.memory.place import allocate
+    from tilewright.planning.memory.problem import Problem
+
+    rows: list[list[str]] = []
+    for path in paths:
+        problem = Problem.read(path)
+        taken: list[float] = []
+        quality = 0.0
+        for _ in range(max(1, runs.repeats)):
+            start = time.perf_counter()
+            solution = allocate(problem, polish=0)
+            assert not check(problem, solution.addresses)
+            taken.append(time.perf_counter() - start)
+            quality = solution.quality
+        polished = allocate(problem, polish=1)
+        assert not check(problem, polished.addresses)
+        sizes = [str(len(problem.buffers)), str(len(problem.classes)), f"{statistics.median(taken):.1f}"]
+        rows.append([RECORDED[path.stem], *sizes, f"{quality:.3f}", f"{polished.quality:.3f}"])
+    head = ["problem", "buffers", "classes", "seconds to place and check"]
+    return [Table([*head, "ratio as compiled", "ratio of `tile-alloc`"], rows, frozenset({head[-1]}))]
+
+
+@producer("allocation-instances", "long", "c600")
+def allocation_instances(_: Runs) -> list[Part]:
+    """Placements found of instances whose solution is hidden."""
+    from allocate import CURVE_HEAD, curve
+
+    from tilewright.planning.memory.place import NODES
+
+    return [Table(CURVE_HEAD, list(curve(10, NODES)))]
+
+
+# ------------------------------------------------------------------------------------ trained models
+
+
+@producer("digits", "slow", "t64")
+def digits(runs: Runs) -> list[Part]:
+    """400 labelled images on 64 tiles."""
+    rows: list[list[str]] = []
+    for precision in ("f16", "f8"):
+        record = runs.run(("digits", "--precision", precision), "t64")
+        task = record["task"]
+        rows.append(
+            [
+                precision,
+                number(record["cycles"]["total"]),
+                number(record["memory"]["max_tile_bytes"]),
+                f"{100 * task['accuracy']:.2f} %",
+                f"{100 * task['agreement']:.2f} %",
+                f"{task['logits_rel_rms']:.3f}",
+            ]
+        )
+    head = ["precision", "cycles", "fullest tile", "accuracy", "agreement with FP32", "logits, relative RMS"]
+    return [Table(head, rows)]
+
+
+def _milliseconds(record: Record) -> str:
+    return f"{1e3 * record['cycles']['total'] / record['clock_hz']:.3f}"
+
+
+def _dinov2(runs: Runs, precision: str) -> dict[str, Any]:
+    return runs.run(("dinov2", "--precision", precision), "c600", "--profile-operators")
+
+
+@producer("dinov2", "long", "c600")
+def dinov2(runs: Runs) -> list[Part]:
+    """DINOv2 ViT-S/14 with its weights on a picture."""
+    f16 = ("dinov2", "--precision", "f16")
+    calibrated = ("--calibrate", str(runs.workload(*f16) / "inputs.safetensors"))
+    rows: list[list[str]] = []
+    for name, record in (
+        ("f16", _dinov2(runs, "f16")),
+        ("f8", _dinov2(runs, "f8")),
+        ("f16 with `--calibrate`", runs.run(f16, "c600", *calibrated)),
+    ):
+        (check,) = record["checks"]
+        rows.append(
+            [
+                name,
+                number(record["cycles"]["total"]),
+                _milliseconds(record),
+                f"{check['min_row_cosine']:.6f}",
+                f"{check['mean_row_cosine']:.6f}",
+                number(record["memory"]["max_tile_bytes"]),
+            ]
+        )
+    head = ["precision", "cycles", "milliseconds", "min row cosine", "mean row cosine", "fullest tile"]
+    return [Table(head, rows)]
+
+
+@producer("dinov2-operators", "long", "c600")
+def dinov2_operators(runs: Runs) -> list[Part]:
+    """Cycles of DINOv2 in FP8 by operator."""
+    return [operators(_dinov2(runs, "f8")["operators"], 10)]
+
+
+@producer("dinov2-layers", "long", "c600")
+def dinov2_layers(runs: Runs) -> list[Part]:
+    """Error of DINOv2 layer by layer."""
+    wide, narrow = _dinov2(runs, "f16")["layers"], _dinov2(runs, "f8")["layers"]
+    rows = [
+        [
+            str(a["iteration"] + 1),
+            f"{a['max_abs_error']:.4f}",
+            f"{a['mean_row_cosine']:.6f}",
+            f"{b['max_abs_error']:.3f}",
+            f"{b['min_row_cosine']:.4f}",
+            f"{b['mean_row_cosine']:.4f}",
+        ]
+        for a, b in zip(wide, narrow, strict=True)
+    ]
+    errors = ["max abs error", "min row cosine", "mean row cosine"]
+    return [Table(["layer", "f16 max abs error", "f16 mean row cosine", *(f"f8 {e}" for e in errors)], rows)]
+
+
+@producer("minilm", "long", "c600")
+def minilm(runs: Runs) -> list[Part]:
+    """all-MiniLM-L6-v2 on three sentences."""
+    rows: list[list[str]] = []
+    for precision in ("f16", "f8"):
+        record = runs.run(("minilm", "--precision", precision), "c600")
+        checks = {check["output"]: check for check in record["checks"]}
+        rows.append(
+            [
+                precision,
+                number(record["cycles"]["total"]),
+                _milliseconds(record),
+                f"{checks['similarities']['max_abs_error']:.4f}",
+                f"{checks['embeddings']['min_row_cosine']:.6f}",
+            ]
+        )
+    head = ["precision", "cycles", "milliseconds", "largest error of a similarity"]
+    return [Table([*head, "min row cosine of embeddings"], rows)]
+
+
+# ------------------------------------------------------------------------------------ cycles by operator
+
+PARTS = ("total", "compute", "reduction", "copy", "exchange", "sync")
+BOUNDS = ("compute_bound", "exchange_bound")
+
+
+def operators(
+    records: Sequence[Record], largest: int, total: str = "**all**", order: bool = False, every: int = 1
+) -> Table:
+    """
+    The `largest` operators, the others as one row, and their sum; cycles divided by `every`. `order`: as in
+    the program, else by size.
+    """
+    shown = sorted(records, key=lambda r: -r["total"])[:largest]
+    rest = [r for r in records if r not in shown]
+    if order:
+        shown = [r for r in records if r in shown]
+    rows = [_operator_row(f"`{r['name']}`", [r], every) for r in shown]
+    if rest:
+        rows.append(_operator_row(f"{len(rest)} others", rest, every))
+    rows.append(_operator_row(total, records, every))
+    head = ["operator", *PARTS, "compute bound", "exchange bound"]
+    return Table(head, rows)
+
+
+def _operator_row(name: str, records: Sequence[Record], every: int = 1) -> list[str]:
+    cells = [name, *(number(sum(r[part] for r in records) / every) for part in PARTS)]
+    for bound in BOUNDS:
+        known = [r[bound] for r in records if r[bound] is not None]
+        cells.append(number(sum(known) / every) if known else "")
+    return cells
+
+
+# ------------------------------------------------------------------------------------ the founding workload
+
+PLAN = ROOT / "examples" / "siglip" / "plan.json"
+TOWER = ("siglip", "--precision", "f8")
+
+
+def _tower(runs: Runs, layers: int, batch: int = 1, timed: bool = False) -> dict[str, Any]:
+    """A tower; the plan file is for batch 1."""
+    workload = (*TOWER, "--layers", str(layers), *(("--batch", str(batch)) if batch > 1 else ()))
+    options = () if batch > 1 else ("--plan", str(PLAN))
+    return runs.run(workload, "c600", "--profile-operators", *options, timed=timed)
+
+
+@producer("siglip-total", "long", "c600")
+def siglip_total(runs: Runs) -> list[Part]:
+    """One line for 27 layers, and what its cycles rest on."""
+    record = _tower(runs, 27)
+    cycles = record["cycles"]
+    ms = 1e3 * cycles["total"] / record["clock_hz"]
+    line = (
+        f"**{number(cycles['total'])} cycles: {ms:.2f} ms at 1.5 GHz.** Compute {number(cycles['compute'])}, "
+        f"exchange {number(cycles['exchange'])}, copies {number(cycles['copy'])}, "
+        f"sync {number(cycles['sync'])}."
+    )
+    rows = [
+        [name.replace("_", ", "), number(part), f"{100 * part / cycles['total']:.1f} %"]
+        for name, part in record["evidence"].items()
+    ]
+    return [line, Table(["cycles that rest on", "cycles", "share"], rows)]
+
+
+@producer("siglip", "long", "c600", timed=True)
+def siglip(runs: Runs) -> list[Part]:
+    """Towers of several heights."""
+    head = ["layers", "batch", "cycles", "a layer", "fullest tile", "rows", "compile, GiB", "simulate, GiB"]
+    rows: list[list[str]] = []
+    for layers, batch in ((1, 1), (4, 1), (16, 1), (27, 1), (12, 2)):
+        record = _tower(runs, layers, batch, timed=True)
+        checks = {check["output"]: check for check in record["checks"]}
+        tokens, pooled = checks["tokens"], checks["pooled"]
+        (repeat,) = record["repeats"]
+        layer = repeat["first"] if repeat["per_iteration"] is None else repeat["per_iteration"]
+        host = [
+            f"{record[step]['seconds']:.0f} s, {record[step]['peak_rss_bytes'] / 2**30:.2f}"
+            for step in ("compile", "simulate")
+        ]
+        rows.append(
+            [
+                str(layers),
+                str(batch),
+                number(record["cycles"]["total"]),
+                number(layer),
+                number(record["memory"]["max_tile_bytes"]),
+                number(record["exchange"]["row_bytes_max"]),
+                *host,
+                f"{tokens['max_abs_error']:.3f}",
+                cosine(tokens["min_row_cosine"]),
+                f"{pooled['max_abs_error']:.3f}",
+                cosine(pooled["cosine"]),
+            ]
+        )
+    head += ["tokens off by", "min row cosine", "pooled off by", "cosine"]
+    return [Table(head, rows, frozenset({"compile, GiB", "simulate, GiB"}))]
+
+
+@producer("siglip-operators", "long", "c600")
+def siglip_operators(runs: Runs) -> list[Part]:
+    """One layer of 27, what surrounds them, all."""
+    records = _tower(runs, 27)["operators"]
+    layers = [r for r in records if r["name"].startswith("layers")]
+    inside = [{**r, "name": r["name"].removeprefix("layers.").removeprefix("layers: ")} for r in layers]
+    around = [r for r in records if r not in layers]
+    first = operators(inside, 15, "**a layer**", order=True, every=27)
+    second = operators(around, 4, "**around them**", order=True)
+    return [Table(first.head, [*first.rows, *second.rows, _operator_row("**all, 27 layers**", records)])]
+
+
+@producer("siglip-memory", "long", "c600")
+def siglip_memory(runs: Runs) -> list[Part]:
+    """Bytes by category."""
+    memory = _tower(runs, 27)["memory"]
+    fullest = memory["max_tile_categories"]
+    rows = [
+        [name, number(fullest[name]), number(each["max"]), number(each["mean"])]
+        for name, each in memory["categories"].items()
+    ]
+    total = number(memory["per_tile_total"])
+    rows.append(["all", total, "", total])
+    return [Table(["category", f"fullest tile ({memory['max_tile']})", "most", "mean"], rows)]
+
+
+@producer("siglip-layers", "long", "c600")
+def siglip_layers(runs: Runs) -> list[Part]:
+    """Error of the residual stream by layer."""
+    rows = [
+        [
+            str(r["iteration"] + 1),
+            f"{r['max_abs_error']:.3f}",
+            cosine(r["cosine"]),
+            cosine(r["min_row_cosine"]),
+        ]
+        for r in _tower(runs, 27)["layers"]
+        if r["iteration"] + 1 in (1, 2, 3, 6, 11, 16, 21, 27)
+    ]
+    return [Table(["layer", "max abs error", "cosine", "min row cosine"], rows)]
+
+
+TRIED: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("attention in 9 x 10 parts of queries and keys: 11 x 8", "heads_context", {"grid": [16, 11, 8]}),
+    ("attention: 10 x 9", "heads_context", {"grid": [16, 10, 9]}),
+    (
+        "projection 5 x 72 x 4 (rows, columns, depth): 10 x 24 x 6",
+        "projection_product",
+        {"grid": [1, 10, 24, 6]},
+    ),
+    ("projection: 5 x 48 x 6", "projection_product", {"grid": [1, 5, 48, 6]}),
+    ("norms on cut rows: on whole rows", "norm1 norm2", {"split": False}),
+    ("down 4 x 24 x 15: 5 x 24 x 12", "down_product", {"grid": [1, 5, 24, 12]}),
+    ("down: 4 x 36 x 10", "down_product", {"grid": [1, 4, 36, 10]}),
+    ("up 4 x 90 x 4: 5 x 72 x 4", "up_product", {"grid": [1, 5, 72, 4]}),
+    (
+        "two column parts share their rows of the result: each its own",
+        "up_product down_product",
+        {"share": 1},
+    ),
+    ("the product of V transposed: as the others", "v_product", {"swap": False, "grid": [1, 5, 24, 4]}),
+)
+"""What is forced instead, the operators of a layer that it is forced on, the fields of their records."""
+
+
+@producer("siglip-tried", "long", "c600")
+def siglip_tried(runs: Runs) -> list[Part]:
+    """One layer of other plans, one change at a time."""
+    base = json.loads(PLAN.read_text("utf-8"))
+    rows = [["nothing", number(_layer(_tower(runs, 1)))]]
+    for text, names, fields in TRIED:
+        plan = json.loads(PLAN.read_text("utf-8"))
+        for name in names.split():
+            plan["operators"][f"layers.{name}"] = {**base["operators"][f"layers.{name}"], **fields}
+        path = runs.folder / f"{len(rows)}.plan.json"
+        path.write_text(json.dumps(plan))
+        record = runs.run((*TOWER, "--layers", "1"), "c600", "--plan", str(path))
+        rows.append([text, number(_layer(record))])
+    return [Table(["instead of", "cycles of a layer"], rows)]
+
+
+def _layer(record: Record) -> int:
+    """Cycles of the first iteration of the layers."""
+    (repeat,) = record["repeats"]
+    return int(repeat["first"])
+
+
+# ------------------------------------------------------------------------------------ exchange, planned
+
+
+@producer("planned-exchange", "long", "c600")
+def planned_exchange(runs: Runs) -> list[Part]:
+    """Exchange of one layer with patch embedding and head, as planned by default."""
+    record = runs.run((*TOWER, "--layers", "1"), "c600")
+    phases = record["exchange_phases"]
+
+    def of(*names: str) -> str:
+        """Scheduled cycles of the operands of products of the layers that contain a name."""
+        found = [
+            p["scheduled"]
+            for p in phases
+            if "operands" in p["reason"] and any(f"layers.{name}" in p["reason"] for name in names)
+        ]
+        return " + ".join(number(cycles) for cycles in found)
+
+    off = [abs(p["estimated"] / p["scheduled"] - 1) for p in phases if p["scheduled"]]
+    rows = [
+        ["exchange, whole program", f"{number(record['cycles']['exchange'])} cycles"],
+        ["MLP operands (up + down)", of("up_product", "down_product")],
+        ["Q, K, V operands", of("q_product", "k_product", "v_product")],
+        ["attention operands", of("heads_context")],
+        ["encoded rows, fullest tile", f"{number(record['exchange']['row_bytes_max'])} bytes"],
+        ["messages (a multicast is one)", number(record["exchange"]["transfers"])],
+        [
+            "estimate against schedule, by phase",
+            f"median {100 * statistics.median(off):.1f} % off, worst {100 * max(off):.0f} %",
+        ],
+    ]
+    return [Table(["", "one layer"], rows)]

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures in documents are written by a command; the cheap ones are made again here."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+if str(ROOT / "benchmarks") not in sys.path:
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from figures.blocks import BLOCK, STAMP, Table, blocks, differences, documents, render  # noqa: E402
+from figures.producers import PRODUCERS  # noqa: E402
+from figures.runs import Runs  # noqa: E402
+
+BY_HAND: dict[str, str] = {
+    "| phase | messages | factor |": "schedules of phases made when the scheduler was designed",
+    "| what | cycles a layer | what would change it |": "estimates of what is in the way of a goal",
+    "| status | means |": "exit statuses",
+}
+"""First line of a table with figures that no command writes: why."""
+
+
+def test_every_block_has_a_producer_and_every_producer_a_block() -> None:
+    assert sorted(name for _, name, _ in blocks()) == sorted(PRODUCERS)
+
+
+def test_blocks_are_closed() -> None:
+    for path in documents():
+        text = path.read_text("utf-8")
+        opened = len(re.findall("<!-- figures:", text))
+        assert opened == len(BLOCK.findall(text)) == len(re.findall("<!-- /figures -->", text)), path
+
+
+def test_every_block_says_what_made_it() -> None:
+    for path, name, contents in blocks():
+        (stamp,) = STAMP.findall(contents) or [""]
+        machine = re.escape(PRODUCERS[name].machine)
+        assert re.match(rf"_tilewright \d+\.\d+\.\d+, commit [0-9a-f]+\+?, machine {machine}[;_]", stamp), (
+            f"{path.name}: {name}: `make figures` writes it"
+        )
+
+
+def test_tables_of_figures_outside_of_blocks_are_known() -> None:
+    found: list[str] = []
+    for path in documents():
+        text = BLOCK.sub("", path.read_text("utf-8"))
+        for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+            head, _, *rows = table.splitlines()
+            cells = [cell.strip() for row in rows for cell in row.strip("|").split("|")]
+            figures = [cell for cell in cells if re.fullmatch(r"[\d.,]*\d[\d.,]*( ?[%skM]| bytes)?", cell)]
+            if 3 * len(figures) >= len(cells):
+                found.append(head)
+    assert sorted(found) == sorted(BY_HAND), "a block of `benchmarks/figures` would write it"
+
+
+def test_comparing_leaves_out_timings_and_the_stamp() -> None:
+    def table(cycles: str, seconds: str) -> Table:
+        return Table(["what", "cycles", "s"], [["a", cycles, seconds]], frozenset({"s"}))
+
+    written = "\n".join([*render([table("1,000", "3.1"), "**1,000 cycles**"]), "", "_tilewright 0.1.0, x_"])
+    assert differences(written, [table("1,000", "9.9"), "**1,000 cycles**"]) == []
+    (changed,) = differences(written, [table("1,001", "3.1"), "**1,000 cycles**"])
+    assert changed == "document: | a | 1,000 | ~ |\n     now: | a | 1,001 | ~ |"
+    assert len(differences(written, [table("1,000", "3.1"), "**1,002 cycles**"])) == 1
+    assert len(differences(written, [table("1,000", "3.1")])) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, made in PRODUCERS.items() if made.cost == "fast"])
+def test_cheap_figures_are_those_of_the_document(name: str) -> None:
+    contents = {found: text for _, found, text in blocks()}[name]
+    departed = differences(contents, PRODUCERS[name].make(Runs()))
+    assert not departed, f"`make figures FIGURES={name}` writes what is right\n" + "\n".join(departed)
