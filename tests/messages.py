@@ -37,6 +37,7 @@ INTERNAL: dict[str, str] = {
     "a value has no known magnitude": "every result was evaluated before",
     "the mask's layout cannot be broadcast": "an axis of extent 1 can be left out of every view",
     "a 4-byte conversion does not move whole words": "words move as they are; its hint calls it a fault",
+    "tile_tensor.{} has no planner yet": "every operation has one: tests/passes/test_refusals.py",
     "kernel {} registered twice": "the registry is code of the project and is built at import",
     "no kernel is known for the measurement {}": "measurements.json is part of the package",
     "an exchange figure is compared by {}": "measurements.json is part of the package",
