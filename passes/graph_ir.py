@@ -18,6 +18,7 @@ from tilewright.passes.tensor_ir import (
     VALUE_NAME,
     choice_attr,
     dtype_of,
+    machine_of,
     operator_of,
     placement,
     tensor_of,
@@ -39,6 +40,7 @@ from tilewright.planning.graph import (
     SequenceNode,
 )
 from tilewright.planning.operators import Choice, read_choice
+from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import Planned
 
 _READERS = ("tile_layout.convert", "func.return")
@@ -159,6 +161,12 @@ class GraphOfModule:
                 value, with_encoding(value.type, layout, view)
             )
         self.function.update_function_type()
+
+
+def plan_of(module: ModuleOp) -> Plan:
+    """The whole plan of a module that was planned."""
+    program = GraphOfModule(module)
+    return program.planned().plan(program.graph, machine_of(module, None).name)
 
 
 def _origin(value: SSAValue) -> Origin:

@@ -9,11 +9,11 @@ when everything passed, 1 when the input is wrong, does not fit, or a check fail
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,17 +131,17 @@ def compile_module(
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.dialects.tile_asm import module_to_program
+    from tilewright.passes import pipeline
     from tilewright.passes.exchange_ir import ExpectedPhase, check_program, expected_phases
+    from tilewright.passes.graph_ir import plan_of
     from tilewright.passes.tensor_ir import MACHINE, machine_of
-    from tilewright.passes.tile_compile import choose_homes, stages
 
     expected: list[ExpectedPhase] = []
 
     written = module.attributes.get(MACHINE)
     if machine is not None and isinstance(written, StringAttr) and written.data != machine:
         raise RunError(f"--machine {machine} contradicts the program's tile.machine = {written.data!r}")
-    dialects = {op.name.partition(".")[0] for op in module.walk()}
-    if "tile_asm" in dialects:
+    if pipeline.level_of(module) == "machine":
         if check_exchange:
             raise RunError(
                 "--check-exchange: a lowered program no longer says what its exchanges deliver",
@@ -150,25 +150,20 @@ def compile_module(
         return module_to_program(module)
     if machine is not None:
         module.attributes[MACHINE] = StringAttr(machine)
-    homes = "planned" if "tile" in dialects else choose_homes(module, machine_of(module, None))
-    passes = list(stages(None, None if plan is None else os.fspath(plan), homes))
-    if "tile" in dialects:  # plans and buffers are decided
-        passes = passes[1 + [stage.name for stage in passes].index("tile-lower-to-buffers") :]
-    for stage in passes:
+
+    @contextmanager
+    def observe(stage: pipeline.Stage, module: ModuleOp) -> Iterator[None]:
         if check_exchange and stage.name == "tile-lower-to-asm":
-            expected = expected_phases(module)
+            expected.extend(expected_phases(module))
         start = time.perf_counter()
         clock.steps.start(stage.name)
-        stage.apply(context, module)
-        module.verify()
+        yield
         clock.measure(stage.name, start)
         clock.steps.end(stage.name)
         if stage.name == "tile-plan-layouts" and dump_plan is not None:
-            from tilewright.passes.graph_ir import GraphOfModule
-            from tilewright.passes.tensor_ir import machine_of
+            plan_of(module).write(dump_plan)
 
-            planned = GraphOfModule(module)
-            planned.planned().plan(planned.graph, machine_of(module, None).name).write(dump_plan)
+    pipeline.compile(module, plan=plan, context=context, observe=observe)
     program = module_to_program(module)
     if check_exchange:
         start = time.perf_counter()
@@ -347,9 +342,8 @@ def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -
     """The oracle of the program: the same plans, evaluated in plain numpy."""
     from xdsl.dialects.builtin import StringAttr
 
+    from tilewright.passes import pipeline
     from tilewright.passes.tensor_ir import MACHINE
-    from tilewright.passes.tile_compile import stages
-    from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
     from tilewright.sim.oracle import Oracle
 
     if any(op.name.startswith(("tile_asm.", "tile.")) for op in module.walk()):
@@ -357,10 +351,7 @@ def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -
     copy = module.clone()
     if options.machine is not None:
         copy.attributes[MACHINE] = StringAttr(options.machine)
-    for stage in stages(None, None if options.plan is None else os.fspath(options.plan)):
-        stage.apply(context, copy)
-        if isinstance(stage, TilePlanLayoutsPass):
-            break
+    pipeline.compile(copy, plan=options.plan, context=context, homes="planned", until="tile-plan-layouts")
     return Oracle(copy)
 
 

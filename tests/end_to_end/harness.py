@@ -21,8 +21,8 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import Machine, load
+from tilewright.passes.pipeline import passes
 from tilewright.passes.tensor_ir import PLAN, choice_attr, choice_of, operator_of
-from tilewright.passes.tile_compile import stages
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
 from tilewright.planning.operators import Choice, attention, favourite, gather, is_planned, matmul
 from tilewright.planning.operators.base import Record
@@ -35,7 +35,7 @@ from tilewright.sim.oracle import Oracle, compare_each, departure
 POISONS = (float("nan"), float("inf"), -42.0, 0.0, 7.0)
 """What memory that nobody has written may hold; no result may depend on it."""
 
-PLANNING = [step.name for step in stages()].index(TilePlanLayoutsPass.name)
+PLANNING = [step.name for step in passes()].index(TilePlanLayoutsPass.name)
 """
 Where in the compilation plans are chosen: what comes before may change the operations that are to be planned.
 """
@@ -78,7 +78,7 @@ def compile_module(
     plan(module, ctx, machine, rng)
     module.verify()
     oracle = Oracle(module)
-    for step in stages()[PLANNING + 1 :]:
+    for step in passes()[PLANNING + 1 :]:
         step.apply(ctx, module)
         module.verify()
     return Compiled(machine, to_image(module_to_program(module)), oracle)
@@ -89,7 +89,7 @@ def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | 
     Choose layouts, with random records on the operations if there is an `rng`. A leader that cannot lead is
     let go.
     """
-    for step in stages()[:PLANNING]:
+    for step in passes()[:PLANNING]:
         step.apply(ctx, module)
     if rng is not None:
         for op in module.walk():

@@ -16,11 +16,11 @@ from tilewright.backends.image import to_image
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.frontends.workloads import vit
 from tilewright.frontends.workloads.encoder import Mode, Shape
-from tilewright.passes.tile_compile import stages
+from tilewright.passes.pipeline import passes
 from tilewright.tools.driver.main import load_module
 from tilewright.tools.tile_opt import main as tile_opt
 
-PASSES = [stage.name for stage in stages()]
+PASSES = [stage.name for stage in passes()]
 SMALL = Shape(tokens=5, width=16, heads=2, mlp=32, layers=2, batch=1, patch=24)
 
 

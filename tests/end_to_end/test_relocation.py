@@ -23,8 +23,8 @@ from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import load
 from tilewright.passes.exchange_ir import check_program, expected_phases
+from tilewright.passes.pipeline import passes
 from tilewright.passes.tensor_ir import MACHINE
-from tilewright.passes.tile_compile import stages
 from tilewright.planning.exchange import ExchangeError, Messages, schedule
 
 _SPEC = spec_from_file_location(
@@ -149,10 +149,10 @@ def test_a_compact_broadcast_of_27_iterations(kind: str, machine: str, rows: int
 
     module = parse_module(text(rows, columns, "f16", kind), ctx=(ctx := context()))
     module.attributes[MACHINE] = StringAttr(machine)
-    for stage in stages()[:-1]:
+    for stage in passes()[:-1]:
         stage.apply(ctx, module)
     phases = expected_phases(module)
-    stages()[-1].apply(ctx, module)
+    passes()[-1].apply(ctx, module)
     program = module_to_program(module)
 
     repeat = next(i for i in program.body if isinstance(i, asm.Repeat))

@@ -21,7 +21,7 @@ from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import load
 from tilewright.passes.memory_ir import Events, buffer_lives, memory_requests
 from tilewright.passes.memory_verify import MemoryFault, check_program, verify_memory
-from tilewright.passes.tile_compile import stages
+from tilewright.passes.pipeline import passes
 from tilewright.planning.memory.problem import Problem
 from tilewright.tools.tile_opt import main as tile_opt
 
@@ -45,7 +45,7 @@ def lowered(until: str, machine: str = "t16", verify: bool = True) -> ModuleOp:
     ctx = context()
     module = parse_module(TEXT, ctx=ctx)
     module.attributes["tile.machine"] = StringAttr(machine)
-    for stage in stages():
+    for stage in passes():
         stage.apply(ctx, module)
         module.verify()
         if verify:

@@ -19,8 +19,8 @@ from tilewright.frontends.workloads import vit
 from tilewright.frontends.workloads.encoder import Mode, Shape
 from tilewright.machine import Machine, load
 from tilewright.passes.exchange_ir import ExpectedPhase, exchanges, expected_phases
+from tilewright.passes.pipeline import passes
 from tilewright.passes.tensor_ir import MACHINE
-from tilewright.passes.tile_compile import stages
 from tilewright.planning.exchange.check import check
 from tilewright.sim import fabric
 from tilewright.sim.illegal import IllegalProgram
@@ -45,7 +45,7 @@ def real_rows(name: str) -> tuple[Machine, list[tuple[np.ndarray, int, ExpectedP
     shape = Shape(tokens=9, width=64, heads=2, mlp=128, layers=1, batch=1, patch=16)
     module = parse_module(vit.build(shape, Mode("f8", "f16"), seed=1).program, ctx=(ctx := context()))
     module.attributes[MACHINE] = StringAttr(name)
-    *before, last = stages()
+    *before, last = passes()
     for stage in before:
         stage.apply(ctx, module)
     phases = expected_phases(module)

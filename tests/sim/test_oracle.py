@@ -18,8 +18,8 @@ from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.dialects.tile_tensor import TensorOperation
 from tilewright.machine import load
+from tilewright.passes.pipeline import passes
 from tilewright.passes.tensor_ir import dtype_of, tensor_of
-from tilewright.passes.tile_compile import stages
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
 from tilewright.planning.dtypes import float_format, is_integer, numpy_dtype
 from tilewright.sim.executor import Executor
@@ -41,7 +41,7 @@ def planned(text: str, machine: str = "t4"):
     module = parse_module(
         f'module attributes {{tile.machine = "{machine}"}} {{ {text} }}', ctx=(ctx := context())
     )
-    for step in stages():
+    for step in passes():
         step.apply(ctx, module)
         if isinstance(step, TilePlanLayoutsPass):
             break
@@ -49,8 +49,8 @@ def planned(text: str, machine: str = "t4"):
 
 
 def machine_for(module, ctx, poison: float | None = None) -> Executor:
-    names = [step.name for step in stages()]
-    for step in stages()[names.index(TilePlanLayoutsPass.name) + 1 :]:
+    names = [step.name for step in passes()]
+    for step in passes()[names.index(TilePlanLayoutsPass.name) + 1 :]:
         step.apply(ctx, module)
     program = module_to_program(module)
     return Executor(to_image(program), load(program.machine), poison)

@@ -13,8 +13,8 @@ import pytest
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import load
 from tilewright.passes.exchange_ir import check_program, expected_phases, read_figures
+from tilewright.passes.pipeline import passes
 from tilewright.passes.tensor_ir import MACHINE
-from tilewright.passes.tile_compile import stages
 from tilewright.planning.exchange import ExchangeError
 from tilewright.tools.driver.main import load_module, make_context
 from tilewright.tools.tile_run import main as tile_run
@@ -36,7 +36,7 @@ def compiled(folder: Path, machine: str):
     context = make_context()
     module = load_module(folder / "program.mlir", context)
     module.attributes[MACHINE] = StringAttr(machine)
-    *before, last = stages()
+    *before, last = passes()
     for stage in before:
         stage.apply(context, module)
     phases, figures = expected_phases(module), read_figures(module)

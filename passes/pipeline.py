@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The way from a tensor program to the machine program, once: a list of named stages, each a pass.
+
+`tile-compile`, `tile-run`, the embedding API and the tests all run `compile`, or a part of it, from the level
+that a module has reached. `observe` is told before and after every stage, which is how tools time them, dump
+plans and look between them.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tilewright.dialects.entry import read_entry
+from tilewright.machine import Machine
+from tilewright.passes.tensor_ir import dtype_of, machine_of, tensor_of
+from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
+from tilewright.passes.tile_convert_compact_micro_panels import TileConvertCompactMicroPanelsPass
+from tilewright.passes.tile_fuse_epilogues import TileFuseEpiloguesPass
+from tilewright.passes.tile_lower_to_asm import TileLowerToAsmPass
+from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
+from tilewright.passes.tile_merge_phases import TileMergePhasesPass
+from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
+from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
+from tilewright.passes.tile_select_homes import TileSelectHomesPass
+from tilewright.planning.dtypes import itemsize
+
+Homes = Literal["planned", "selected", "auto"]
+"""
+Where parameters live: as planned, one operator at a time; compactly, and chosen so that they balance; or
+whichever the share of memory that they take asks for.
+"""
+
+Level = Literal["tensors", "buffers", "machine"]
+"""How far a module has come: operations on tensors, on buffers of tiles, or the machine program."""
+
+RESIDENT_SHARE = 8
+"""Parameters that take more than one part in so many of a tile's memory get selected homes."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a compilation may be told. `machine` and `plan` stand for the passes' options of those names."""
+
+    machine: str | None = None
+    plan: str | os.PathLike[str] | None = None
+    homes: Literal["planned", "selected"] = "planned"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of a compilation: its name, the level it starts from, what it does, and its pass."""
+
+    name: str
+    level: Level
+    description: str
+    make: Callable[[Options], ModulePass]
+    selects_homes: bool = False
+
+
+def _plan_layouts(options: Options) -> ModulePass:
+    return TilePlanLayoutsPass(
+        machine=options.machine,
+        plan=None if options.plan is None else os.fspath(options.plan),
+        homes="ready" if options.homes == "selected" else "compact",
+    )
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage(
+        TileFuseEpiloguesPass.name,
+        "tensors",
+        "fuse what one kernel of the machine does",
+        lambda o: TileFuseEpiloguesPass(),
+    ),
+    Stage(TilePlanLayoutsPass.name, "tensors", "choose a plan for every operation", _plan_layouts),
+    Stage(
+        TileConvertCompactMicroPanelsPass.name,
+        "tensors",
+        "store parameters compactly (only with selected homes)",
+        lambda o: TileConvertCompactMicroPanelsPass(machine=o.machine),
+        selects_homes=True,
+    ),
+    Stage(
+        TileSelectHomesPass.name,
+        "tensors",
+        "choose the tiles on which parameters live (only with selected homes)",
+        lambda o: TileSelectHomesPass(machine=o.machine),
+        selects_homes=True,
+    ),
+    Stage(
+        TileLowerToBuffersPass.name,
+        "tensors",
+        "expand every plan to buffers, kernels and exchanges",
+        lambda o: TileLowerToBuffersPass(machine=o.machine),
+    ),
+    Stage(
+        TileMergePhasesPass.name,
+        "buffers",
+        "merge exchange phases that do not depend on each other",
+        lambda o: TileMergePhasesPass(),
+    ),
+    Stage(
+        TileScheduleExchangePass.name,
+        "buffers",
+        "schedule every exchange phase",
+        lambda o: TileScheduleExchangePass(machine=o.machine),
+    ),
+    Stage(
+        TileAllocateMemoryPass.name,
+        "buffers",
+        "give everything its place in memory",
+        lambda o: TileAllocateMemoryPass(machine=o.machine),
+    ),
+    Stage(
+        TileLowerToAsmPass.name,
+        "buffers",
+        "write the machine program",
+        lambda o: TileLowerToAsmPass(machine=o.machine),
+    ),
+)
+"""All stages, in order."""
+
+
+class Observer(Protocol):
+    """Told of every stage: the context manager is entered before it and left after it, also by an error."""
+
+    def __call__(self, stage: Stage, module: ModuleOp) -> AbstractContextManager[object]: ...
+
+
+def level_of(module: ModuleOp) -> Level:
+    """How far a module has come, by the lowest of our dialects in it."""
+    dialects = {op.name.partition(".")[0] for op in module.walk()}
+    if "tile_asm" in dialects:
+        return "machine"
+    return "buffers" if "tile" in dialects else "tensors"
+
+
+def stages(
+    level: Level = "tensors", *, homes: Literal["planned", "selected"] = "planned"
+) -> tuple[Stage, ...]:
+    """The stages that are left from a level on."""
+    found = tuple(s for s in STAGES if homes == "selected" or not s.selects_homes)
+    if level == "tensors":
+        return found
+    return tuple(s for s in found if s.level == level)
+
+
+def passes(options: Options = Options(), level: Level = "tensors") -> tuple[ModulePass, ...]:  # noqa: B008
+    """The passes of the stages that are left from a level on."""
+    return tuple(stage.make(options) for stage in stages(level, homes=options.homes))
+
+
+def choose_homes(module: ModuleOp, machine: Machine) -> Literal["planned", "selected"]:
+    """
+    Homes as planned, one operator at a time, or selected for balance: where parameters fill much of the
+    memory, an uneven spread decides whether the program fits, else it is not worth the time.
+    """
+    total = 0
+    for argument in read_entry(module).parameters:
+        tensor = tensor_of(argument.value)
+        elements = math.prod(tensor.get_shape()) * max(1, len(argument.names))
+        total += elements * itemsize(dtype_of(tensor.element_type))
+    return "selected" if total * RESIDENT_SHARE > machine.sram_bytes * machine.tiles else "planned"
+
+
+def compile(
+    module: ModuleOp,
+    machine: str | None = None,
+    plan: str | os.PathLike[str] | None = None,
+    *,
+    context: Context,
+    homes: Homes = "auto",
+    until: str | None = None,
+    observe: Observer | None = None,
+) -> None:
+    """
+    Compile a module in place, from the level it has reached to the machine program, or to the end of the
+    stage `until`. It is verified after every stage. Raises TileError, with the place in the program.
+    """
+    level = level_of(module)
+    if level == "machine":
+        return
+    if homes == "auto":
+        homes = choose_homes(module, machine_of(module, machine)) if level == "tensors" else "planned"
+    options = Options(machine, plan, homes)
+    for stage in _until(stages(level, homes=homes), until):
+        with observe(stage, module) if observe is not None else nullcontext():
+            stage.make(options).apply(context, module)
+            module.verify()
+
+
+def _until(found: Sequence[Stage], last: str | None) -> Iterator[Stage]:
+    for stage in found:
+        yield stage
+        if stage.name == last:
+            return
