@@ -94,6 +94,24 @@ def allocation_classes(_: Runs) -> list[Part]:
     return [Table(["", "bytes live on the fullest tile"], rows)]
 
 
+@producer("published-exchange", "fast", "c600")
+def published_exchange(_: Runs) -> list[Part]:
+    """Published cycles of the exchange beside what model and scheduler say."""
+    from tilewright.planning.exchange.published import figures
+
+    rows = [
+        [
+            figure.what,
+            f"{figure.measured:,}",
+            f"{figure.predicted:,.1f}",
+            f"{100 * figure.error:+.0f} %",
+            figure.use,
+        ]
+        for figure in figures()[0]
+    ]
+    return [Table(["figure", "published", "here", "off by", "use"], rows)]
+
+
 # ------------------------------------------------------------------------------------ parts of the compiler
 
 
