@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
 from tilewright.machine.kernels import Kernel, kernel
 from tilewright.planning.dtypes import itemsize
-from tilewright.planning.exchange.estimate import estimate
+from tilewright.planning.exchange.estimate import estimate, estimated_row_bytes
 from tilewright.planning.exchange.messages import Messages
 from tilewright.planning.geometry import Transfers, transfers
 from tilewright.planning.layout import Layout, View
@@ -164,20 +165,94 @@ class Stages:
             return self.operands[int(name[2:])].buffer
         return self.buffers[name]
 
-    def cost(self, machine: Machine) -> Cost:
-        """Cycles of the stages: kernels by the registry, exchanges by the bound over tiles."""
-        total = Cost()
+    def segments(self, machine: Machine) -> tuple[Segment, ...]:
+        """
+        The stages between barriers: every exchange phase is a segment, and so are the kernels between two of
+        them, which each tile runs at its own pace.
+        """
+        found: list[Segment] = []
         for stage in self.stages:
             if isinstance(stage, ExchangeStage):
-                total += Cost(exchange=exchange_cycles(self, stage, machine))
+                cycles = exchange_cycles(self, stage, machine)
+                if cycles:
+                    found.append(Segment("exchange", np.array([cycles]), np.zeros(1, np.int64)))
+                continue
+            cycles = compute_cycles(self, stage, machine)
+            copied = cycles if stage.kernel in COPY_KERNELS else np.zeros_like(cycles)
+            if found and found[-1].kind == "kernels":
+                found[-1] = Segment("kernels", found[-1].cycles + cycles, found[-1].copied + copied)
             else:
-                cycles = int(compute_cycles(self, stage, machine).max(initial=0))
-                total += Cost(copy=cycles) if stage.kernel in COPY_KERNELS else Cost(compute=cycles)
+                found.append(Segment("kernels", cycles, copied))
+        return tuple(found)
+
+    def cost(self, machine: Machine) -> Cost:
+        """Cycles of the stages: in every segment those of its slowest tile, as the machine model counts."""
+        total = Cost()
+        for segment in self.segments(machine):
+            slowest = int(np.argmax(segment.cycles))
+            cycles, copied = int(segment.cycles[slowest]), int(segment.copied[slowest])
+            if segment.kind == "exchange":
+                total += Cost(exchange=cycles)
+            else:
+                total += Cost(compute=cycles - copied, copy=copied)
+        return total
+
+    def row_bytes(self, machine: Machine) -> np.ndarray:
+        """Estimated bytes of exchange rows on each tile, int64 (tiles,), summed over the phases."""
+        total = np.zeros(machine.tiles, np.int64)
+        for stage in self.stages:
+            if isinstance(stage, ExchangeStage):
+                total += estimated_row_bytes(stage_messages(self, stage), machine)
+        return total
+
+    def lifetimes(self) -> dict[str, tuple[int, int]]:
+        """
+        First and last event of every buffer that is used: event i is stage i; results live until the event
+        behind the last stage. Constants are written by the host before event 0: they live from -1 on.
+        """
+        lives: dict[str, tuple[int, int]] = {}
+        for event, stage in enumerate(self.stages):
+            for name in used_buffers(stage):
+                first, _ = lives.get(name, (-1 if name in self.constants else event, event))
+                lives[name] = first, event
+        for name, _ in self.results:
+            first, _ = lives.get(name, (len(self.stages), 0))
+            lives[name] = first, len(self.stages)
+        return lives
+
+    def live_bytes(self) -> np.ndarray:
+        """
+        Bytes of the buffers that the plan adds, by event, int64 (stages + 1,): the largest shard of each that
+        is live then. Operands are the caller's to count.
+        """
+        total = np.zeros(len(self.stages) + 1, np.int64)
+        for name, (first, last) in self.lifetimes().items():
+            if name in self.buffers:
+                total[max(first, 0) : last + 1] += self.buffers[name].bytes
         return total
 
     def peak_bytes(self) -> int:
-        """Bytes of the buffers that the plan adds, were all of them live at once (largest shard of each)."""
-        return sum(buffer.bytes for buffer in self.buffers.values())
+        """The most bytes of buffers that the plan adds and that are live at one event."""
+        return int(self.live_bytes().max(initial=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """
+    What happens between two barriers: cycles on every tile, int64 (tiles,), and how many of them are copies;
+    an exchange phase takes the same on all tiles and has one entry.
+    """
+
+    kind: Literal["kernels", "exchange"]
+    cycles: np.ndarray
+    copied: np.ndarray
+
+
+def used_buffers(stage: Stage) -> tuple[str, ...]:
+    """The buffers that a stage reads or writes."""
+    if isinstance(stage, ExchangeStage):
+        return tuple(dict.fromkeys(name for move in stage.moves for name in (move.src, move.dst)))
+    return tuple(dict.fromkeys(operand.buffer for operand in (*stage.ins, *stage.outs)))
 
 
 @lru_cache(maxsize=32)
@@ -192,18 +267,23 @@ def stage_transfers(stages: Stages, move: Move) -> Transfers:
     return cached_transfers(src.layout, move.src_view, dst.layout, move.dst_view, itemsize(src.dtype))
 
 
-def exchange_cycles(stages: Stages, stage: ExchangeStage, machine: Machine) -> int:
-    """
-    Estimated cycles of an exchange phase, with the machine's overhead for a phase; 0 if it moves nothing.
-    """
-    names = list(dict.fromkeys(name for move in stage.moves for name in (move.src, move.dst)))
+def stage_messages(stages: Stages, stage: ExchangeStage) -> Messages:
+    """All messages of a phase; buffers are numbered in order of appearance."""
+    names = used_buffers(stage)
     parts: list[Messages] = []
     for move in stage.moves:
         t = stage_transfers(stages, move)
         full = np.zeros(len(t), np.int64)
         src, dst = full + names.index(move.src), full + names.index(move.dst)
         parts.append(Messages(t.src_tile, src, t.src_byte, t.dst_tile, dst, t.dst_byte, t.nbytes))
-    cycles = estimate(Messages.concatenate(parts), machine).cycles
+    return Messages.concatenate(parts)
+
+
+def exchange_cycles(stages: Stages, stage: ExchangeStage, machine: Machine) -> int:
+    """
+    Estimated cycles of an exchange phase, with the machine's overhead for a phase; 0 if it moves nothing.
+    """
+    cycles = estimate(stage_messages(stages, stage), machine).cycles
     return cycles + machine.phase_overhead if cycles else 0
 
 

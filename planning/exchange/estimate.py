@@ -115,6 +115,41 @@ def estimate(messages: Messages, machine: Machine, *, paired: bool = True) -> Es
     return Estimate(int(max(ends.max(), leaves.max())), int(bound), share)
 
 
+ROW_WORDS = 8
+"""Words of a row beside its messages: entry, the first delays, return, alignment."""
+
+BREAK_WORDS = 0.5
+"""
+Words of a message that does not go on where the one before it ended, beside its source selection: its pointer
+is often set in the instruction that selects the source. Fitted to scheduled rows, as `ROW_WORDS` is.
+"""
+
+
+def estimated_row_bytes(messages: Messages, machine: Machine) -> npt.NDArray[np.int64]:
+    """
+    Estimated bytes of a phase's row on every tile, int64 (tiles,); 0 on tiles that take no part. A receiver
+    has an instruction for each message; sends mostly find a place in them.
+    """
+    tiles = machine.tiles
+    if not len(messages):
+        return np.zeros(tiles, np.int64)
+    dst, src, buffer, offset = (
+        messages.dst_tile,
+        messages.src_tile,
+        messages.dst_buffer,
+        messages.dst_offset,
+    )
+    order = np.lexsort((offset, buffer, src, dst))
+    before, after = order[:-1], order[1:]
+    goes_on = (dst[before] == dst[after]) & (src[before] == src[after]) & (buffer[before] == buffer[after])
+    goes_on &= offset[before] + messages.nbytes[before] == offset[after]
+    breaks = np.bincount(dst[order[np.concatenate([[True], ~goes_on])]], minlength=tiles)
+    received = np.bincount(dst, minlength=tiles)
+    sends = np.unique(np.stack([src, messages.src_buffer, messages.src_offset, buffer]), axis=1)[0]
+    controls = np.maximum(received + BREAK_WORDS * breaks, np.bincount(sends, minlength=tiles))
+    return np.where(controls > 0, 4 * np.ceil(controls + ROW_WORDS), 0).astype(np.int64)
+
+
 def _pairable(messages: Messages, machine: Machine) -> npt.NDArray[np.bool_]:
     """
     Which messages could go in 8-byte items: both tiles of a pair get the same from the same sources, aligned
