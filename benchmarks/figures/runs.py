@@ -21,7 +21,8 @@ class Runs:
 
     def __init__(self, repeats: int = 1) -> None:
         self.repeats = repeats
-        self.folder = Path(tempfile.mkdtemp(prefix="figures-"))
+        self._folder = tempfile.TemporaryDirectory(prefix="figures-")  # goes when this object goes
+        self.folder = Path(self._folder.name)
         self.records: dict[tuple[str, ...], dict[str, Any]] = {}
 
     def workload(self, *arguments: str) -> Path:
