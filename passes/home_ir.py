@@ -10,8 +10,10 @@ or the current member of an iterated sequence).
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
@@ -149,14 +151,14 @@ def _reads(values: Sequence[SSAValue]) -> list[Use]:
     return found
 
 
-def materialise(home: Home) -> int:
+def materialise(home: Home) -> list[MaterializeOp]:
     """
     Put a `tile_layout.materialize` to the present layout between the home and its readers, once per block
     that reads it.
 
-    Returns how many were added. Afterwards the home may be placed elsewhere and no reader sees it.
+    Returns what was added. Afterwards the home may be placed elsewhere and no reader sees it.
     """
-    added = 0
+    added: list[MaterializeOp] = []
     for value in list(home.values):
         uses = [u for u in _reads([value]) if not isinstance(u.operation, MaterializeOp)]
         if not uses:
@@ -171,9 +173,39 @@ def materialise(home: Home) -> int:
         Rewriter.insert_op(op, InsertPoint.before(first))
         for use in uses:
             use.operation.operands[use.index] = op.result
-        added += 1
+        added.append(op)
     home.uses = _reads(home.values)
     return added
+
+
+def move(home: Home, layout: Layout) -> list[MaterializeOp]:
+    """
+    Another home for a parameter; its readers keep seeing the layout that they were planned with. Returns the
+    operations that were added for them.
+    """
+    added = materialise(home)
+    home.place(layout, home.view)
+    return added
+
+
+@contextmanager
+def moved(homes: Sequence[Home], layouts: Sequence[Layout | None]) -> Iterator[None]:
+    """The program with some homes elsewhere; it is as it was when the block is left."""
+    undo: list[tuple[Home, Layout, list[MaterializeOp]]] = []
+    try:
+        for home, layout in zip(homes, layouts, strict=True):
+            if layout is not None:
+                old = home.layout
+                undo.append((home, old, move(home, layout)))
+        yield
+    finally:
+        for home, old, added in reversed(undo):
+            home.place(old, home.view)
+            for op in added:
+                op.result.replace_all_uses_with(op.operands[0])
+                op.detach()
+                op.erase()
+            home.uses = _reads(home.values)
 
 
 def _within(op: Operation, block: object) -> Operation:
@@ -220,6 +252,30 @@ def unencodable(home: Home, layout: Layout, view: View, machine: Machine) -> str
             if reason is not None:
                 return reason
     return None
+
+
+def read_in_place(home: Home, machine: Machine) -> bool:
+    """
+    Whether some reader takes the parameter from its home as it is: moving it would cost a buffer and an
+    exchange.
+    """
+    for use in home.uses:
+        if isinstance(use.operation, MaterializeOp):
+            continue
+        wish = wanted(use.operation, use.index, machine)
+        if wish is not None and wish[:2] == (home.layout, home.view):
+            return True
+    return False
+
+
+def movable(home: Home, machine: Machine) -> StorageGroup:
+    """The storage group of a home, with the reason why choosing leaves it where it is, if there is one."""
+    group = home.group
+    if group.pinned is not None:
+        return group
+    if not home.uses:
+        return dataclasses.replace(group, pinned="nobody reads it")
+    return dataclasses.replace(group, pinned="it is read in place") if read_in_place(home, machine) else group
 
 
 def check_pinned(homes: Sequence[Home], machine: Machine) -> None:

@@ -21,6 +21,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import buffer_type
+from tilewright.machine import Machine
 from tilewright.passes.memory_diagnosis import explain_in_ir
 from tilewright.passes.memory_ir import (
     SUPPORT,
@@ -50,11 +51,14 @@ class TileAllocateMemoryPass(ModulePass):
     machine: str | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        machine = machine_of(op, self.machine)
-        function = entry_function(op)
-        check_row_cap(function, machine)
-        requests, solution = place(lambda strict: memory_requests(function, machine, strict=strict), "memory")
-        write_addresses(function, requests, solution)
+        place_function(entry_function(op), machine_of(op, self.machine))
+
+
+def place_function(function: FuncOp, machine: Machine) -> None:
+    """Place everything that a function needs and write the addresses into it. Raises TileError."""
+    check_row_cap(function, machine)
+    requests, solution = place(lambda strict: memory_requests(function, machine, strict=strict), "memory")
+    write_addresses(function, requests, solution)
 
 
 def place(requests_for: Callable[[bool], Requests], label: str) -> tuple[Requests, Solution]:

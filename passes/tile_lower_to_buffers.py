@@ -71,13 +71,19 @@ class TileLowerToBuffersPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
         entry = read_entry(op)
-        lowering = _Lowering(machine)
-        function = lowering.lower_entry(entry)
+        function = lower_entry(entry, machine)
         block = entry.func.parent_block()
         assert block is not None
         block.insert_op_before(function, entry.func)
         entry.func.detach()
         entry.func.erase(safe_erase=False)
+
+
+def lower_entry(entry: Entry, machine: Machine) -> FuncOp:
+    """
+    The entry function on buffers: a new function, in no module. The program it is made from stays as it is.
+    """
+    return _Lowering(machine).lower_entry(entry)
 
 
 class _Lowering:

@@ -30,10 +30,15 @@ class TileMergePhasesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in [o for o in op.walk() if isinstance(o, FuncOp)]:
-            for block in [b for region in function.regions for b in region.blocks]:
-                merge_block(block)
-        for repeat in [o for o in op.walk() if isinstance(o, RepeatOp)]:
-            merge_block(repeat.body.block)
+            merge_function(function)
+
+
+def merge_function(function: FuncOp) -> None:
+    """Merge the phases of a function, in its body and in the bodies of its repeats."""
+    for block in [b for region in function.regions for b in region.blocks]:
+        merge_block(block)
+    for repeat in [o for o in function.walk() if isinstance(o, RepeatOp)]:
+        merge_block(repeat.body.block)
 
 
 def merge_block(block: Block) -> None:

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects.tile import ExchangeOp
+from tilewright.machine import Machine
 from tilewright.passes.exchange_ir import PhaseFigures, phase_figures, record_figures, set_items
 from tilewright.passes.tensor_ir import machine_of
 from tilewright.settings import current
@@ -29,18 +31,22 @@ class TileScheduleExchangePass(ModulePass):
     """"auto": 8-byte items where they make a phase shorter; "words": nowhere. Default: the tool's option."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        machine = machine_of(op, self.machine)
-        items = self.items or current().exchange_items or "auto"
-        if items not in ("auto", "words"):
-            raise TileError(f"tile-schedule-exchange: items is 'auto' or 'words', not '{items}'")
-        figures: list[PhaseFigures] = []
-        for phase in op.walk():
-            if isinstance(phase, ExchangeOp):
-                set_items(phase, items)
-                try:
-                    figures.append(phase_figures(phase, machine))
-                except TileError as error:
-                    error.location = error.location or phase.location
-                    raise
-                phase.properties["row_bytes"] = IntegerAttr(figures[-1].row_bytes, i64)
-        record_figures(op, figures)
+        record_figures(op, schedule_phases(op, machine_of(op, self.machine), self.items))
+
+
+def schedule_phases(within: Operation, machine: Machine, items: str | None = None) -> list[PhaseFigures]:
+    """Schedule the phases inside of an operation, note the bytes of their rows, and return their figures."""
+    items = items or current().exchange_items or "auto"
+    if items not in ("auto", "words"):
+        raise TileError(f"tile-schedule-exchange: items is 'auto' or 'words', not '{items}'")
+    figures: list[PhaseFigures] = []
+    for phase in within.walk():
+        if isinstance(phase, ExchangeOp):
+            set_items(phase, items)
+            try:
+                figures.append(phase_figures(phase, machine))
+            except TileError as error:
+                error.location = error.location or phase.location
+                raise
+            phase.properties["row_bytes"] = IntegerAttr(figures[-1].row_bytes, i64)
+    return figures

@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -488,3 +488,17 @@ __all__ = [
     "sequence_of",
     "total_load",
 ]
+
+
+def longest_prefix(size: int, fits: Callable[[int], bool]) -> int:
+    """
+    By bisection, a number of moves with which the program fits; 0 of them do, all `size` are known not to.
+    """
+    kept, limit = 0, size
+    while limit - kept > 1:
+        middle = (kept + limit) // 2
+        if fits(middle):
+            kept = middle
+        else:
+            limit = middle
+    return kept
