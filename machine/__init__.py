@@ -8,8 +8,21 @@ from tilewright.machine.description import (
     Region,
     Reservation,
     Topology,
+    agree,
     load,
     names,
+    split_reference,
 )
 
-__all__ = ["Exchange", "Machine", "MachineError", "Region", "Reservation", "Topology", "load", "names"]
+__all__ = [
+    "Exchange",
+    "Machine",
+    "MachineError",
+    "Region",
+    "Reservation",
+    "Topology",
+    "agree",
+    "load",
+    "names",
+    "split_reference",
+]

@@ -32,7 +32,7 @@ from tilewright.planning.stages import cached_transfers
 Geometry = tuple[tuple[int, Layout, View, int, Layout, View, int], ...]
 """Of each move: number, layout and view of the source, the same of the destination, bytes of an element."""
 
-_schedules: OrderedDict[tuple[str, int, Geometry, bool], Schedule] = OrderedDict()
+_schedules: OrderedDict[tuple[str, Geometry, bool], Schedule] = OrderedDict()
 _KEPT = 512
 
 
@@ -83,7 +83,7 @@ def words_only(op: ExchangeOp) -> bool:
 def phase_schedule(op: ExchangeOp, machine: Machine) -> Schedule:
     """The schedule of a phase, in the items that `set_items` chose for it."""
     words = words_only(op)
-    key = (machine.name, machine.tiles, _geometry(op), words)
+    key = (machine.digest, _geometry(op), words)
     found = _schedules.get(key)
     if found is None:
         found = schedule(phase_messages(op), machine, paired=False if words else None)
@@ -146,13 +146,13 @@ def record_figures(module: ModuleOp, figures: Sequence[PhaseFigures]) -> None:
     module.attributes[PHASES] = ArrayAttr(entries)
 
 
-_figures: dict[tuple[str, int, Geometry, bool], PhaseFigures] = {}
+_figures: dict[tuple[str, Geometry, bool], PhaseFigures] = {}
 
 
 def phase_figures(op: ExchangeOp, machine: Machine) -> PhaseFigures:
     """The figures of one phase; worked out once for equal phases."""
     words = words_only(op)
-    key = (machine.name, machine.tiles, _geometry(op), words)
+    key = (machine.digest, _geometry(op), words)
     if key not in _figures:
         made, messages = phase_schedule(op, machine), phase_messages(op)
         _figures[key] = PhaseFigures(

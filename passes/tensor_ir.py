@@ -24,13 +24,12 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
-from xdsl.utils.exceptions import PassFailedException
 
 from tilewright import settings
 from tilewright.diagnostics import TileError
 from tilewright.dialects.tile_layout import LayoutAttr
 from tilewright.dialects.tile_repeat import SequenceType
-from tilewright.machine import Machine, load
+from tilewright.machine import Machine, MachineError, agree, load
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators import Choice, Operator, read_choice
 from tilewright.planning.stages import Buffer, Value
@@ -52,21 +51,35 @@ def machine_of(module: ModuleOp, option: str | None) -> Machine:
 def machine_name(module: ModuleOp, option: str | None) -> str:
     """
     The machine's name or file: a pass's `machine=` option, the tool's `--machine` or the module's attribute,
-    which must agree.
+    which must stand for the same content; what they call it is a label.
     """
     attribute = module.attributes.get(MACHINE)
     written = attribute.data if isinstance(attribute, StringAttr) else None
     given = settings.current().machine
     for text, name in (("machine=", option), ("--machine ", given if option is None else None)):
-        if name is not None and written is not None and name != written:
-            raise PassFailedException(f'{text}{name} contradicts the module\'s tile.machine = "{written}"')
-    name = option or written or given
+        if name is not None and written is not None:
+            check_agreement(name, written, f"{text}{name}")
+    name = option or given or written
     if name is None:
         raise TileError(
             "no machine is given",
             hint='write `tile.machine = "c600"` on the module, or pass machine= or --machine',
         )
     return name
+
+
+def check_agreement(name: str, written: str, what: str) -> None:
+    """Raise LoweringError unless the machine of a program, as written, has the content of `name`."""
+    try:
+        agree(name, written)
+    except MachineError as error:
+        if error.location is not None or not error.notes:
+            raise
+        raise LoweringError(
+            f'{what} contradicts the module\'s tile.machine = "{written}"',
+            notes=error.notes,
+            hint="compile the program for the machine it is to run on",
+        ) from None
 
 
 def dtype_of(attribute: Attribute) -> str:

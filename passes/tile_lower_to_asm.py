@@ -38,7 +38,7 @@ from tilewright.machine import Machine
 from tilewright.machine.kernels import kernel
 from tilewright.passes.exchange_ir import phase_buffers, phase_schedule
 from tilewright.passes.memory_ir import instruction_lives
-from tilewright.passes.tensor_ir import MACHINE, LoweringError, machine_of
+from tilewright.passes.tensor_ir import LoweringError, machine_of
 from tilewright.passes.tile_allocate_memory import SUPPORT, member_stride
 from tilewright.planning.dtypes import itemsize, numpy_dtype
 from tilewright.planning.layout import View
@@ -56,9 +56,7 @@ class TileLowerToAsmPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
-        program = _Assembler(
-            machine, str(getattr(op.attributes.get(MACHINE), "data", machine.name))
-        ).assemble(entry_function(op))
+        program = _Assembler(machine, machine.reference).assemble(entry_function(op))
         lowered = program_to_module(program)
         for old in list(op.body.block.ops):
             if isinstance(old, FuncOp):
@@ -67,8 +65,7 @@ class TileLowerToAsmPass(ModulePass):
         for new in list(lowered.body.block.ops):
             new.detach()
             op.body.block.add_op(new)
-        for name, value in lowered.attributes.items():
-            op.attributes.setdefault(name, value)
+        op.attributes.update(lowered.attributes)
 
 
 class _Assembler:

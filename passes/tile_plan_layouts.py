@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 
 from tilewright import settings
 from tilewright.passes.graph_ir import GraphOfModule
-from tilewright.passes.tensor_ir import MACHINE, machine_name, machine_of
+from tilewright.passes.tensor_ir import MACHINE, machine_of
 from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import choose
 
@@ -37,7 +37,7 @@ class TilePlanLayoutsPass(ModulePass):
         machine = machine_of(op, self.machine)
         path = self.plan or settings.current().plan_path
         demanded = Plan.read(path) if path is not None else Plan()
-        demanded.check_machine(machine.name)
-        op.attributes[MACHINE] = StringAttr(machine_name(op, self.machine))
+        demanded.check_machine(machine)
+        op.attributes[MACHINE] = StringAttr(machine.reference)
         program = GraphOfModule(op)
         program.write(choose(program.graph, machine, demanded, ready=self.homes == "ready"))

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.diagnostics import TileError
+from tilewright.machine import Machine, load, names, split_reference
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.strategy import Choice, read_choice
@@ -85,12 +86,16 @@ class Plan:
             )
         return layout, view
 
-    def check_machine(self, machine: str) -> None:
-        """Refuse a plan that was made for another machine."""
-        if self.machine is not None and self.machine != machine:
+    def check_machine(self, machine: Machine) -> None:
+        """Refuse a plan that was made for a machine of another content, unless it is called the same."""
+        if self.machine is None or self.machine in (machine.name, machine.reference):
+            return
+        name, digest = split_reference(self.machine)
+        if digest is None and name in names():
+            digest = load(name).digest
+        if digest is None or not machine.digest.startswith(digest):
             raise PlanError(
-                f"the plan is for machine {self.machine}, the program for {machine}",
-                location=self.path or None,
+                f"the plan is for machine {name}, the program for {machine.name}", location=self.path or None
             )
 
     def check_used(

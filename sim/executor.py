@@ -32,7 +32,7 @@ from tilewright.backends.image import (
 )
 from tilewright.backends.program import ADDRESS_BITS, NO_POSITION, Binding
 from tilewright.diagnostics import TileError
-from tilewright.machine import Machine
+from tilewright.machine import Machine, load, names, split_reference
 from tilewright.machine.kernels import kernel
 from tilewright.machine.measurements import CYCLE_CLASSES, evidence
 from tilewright.planning.dtypes import itemsize, numpy_dtype
@@ -142,6 +142,15 @@ class _Pending:
     active: int
 
 
+def _check_machine(reference: str, machine: Machine) -> None:
+    """Refuse an image for a machine of other content than `machine`; what either calls it is a label."""
+    name, digest = split_reference(reference)
+    if digest is None and name in names():
+        digest = load(name).digest
+    if digest is None or not machine.digest.startswith(digest):
+        raise ExecutionError(f"the program is for machine '{reference}', not '{machine.reference}'")
+
+
 class Executor:
     """
     Runs an image on a machine.
@@ -152,8 +161,8 @@ class Executor:
     """
 
     def __init__(self, image: Image, machine: Machine, poison: float | None = None) -> None:
-        if image.machine != machine.name:
-            raise ExecutionError(f"the program is for machine '{image.machine}', not '{machine.name}'")
+        if image.machine != machine.reference:
+            _check_machine(image.machine, machine)
         self.image = image
         self.machine = machine
         self.poison = poison

@@ -131,25 +131,26 @@ def compile_module(
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.dialects.tile_asm import module_to_program
+    from tilewright.machine import load
     from tilewright.passes import pipeline
     from tilewright.passes.exchange_ir import ExpectedPhase, check_program, expected_phases
     from tilewright.passes.graph_ir import plan_of
-    from tilewright.passes.tensor_ir import MACHINE, machine_of
+    from tilewright.passes.tensor_ir import MACHINE, check_agreement, machine_of
 
     expected: list[ExpectedPhase] = []
 
-    written = module.attributes.get(MACHINE)
-    if machine is not None and isinstance(written, StringAttr) and written.data != machine:
-        raise RunError(f"--machine {machine} contradicts the program's tile.machine = {written.data!r}")
     if pipeline.level_of(module) == "machine":
         if check_exchange:
             raise RunError(
                 "--check-exchange: a lowered program no longer says what its exchanges deliver",
                 hint="give the program as it was before tile-lower-to-asm",
             )
-        return module_to_program(module)
-    if machine is not None:
-        module.attributes[MACHINE] = StringAttr(machine)
+        program = module_to_program(module)
+        if machine is not None:
+            check_agreement(machine, program.machine, f"--machine {machine}")
+            program = replace(program, machine=load(machine).reference)
+        return program
+    module.attributes[MACHINE] = StringAttr(_given_machine(module, machine).reference)
 
     @contextmanager
     def observe(stage: pipeline.Stage, module: ModuleOp) -> Iterator[None]:
@@ -173,6 +174,15 @@ def compile_module(
     return program
 
 
+def _given_machine(module: ModuleOp, machine: str | None) -> Machine:
+    """The machine of a run: that of `--machine`, which the program must not contradict, or the program's."""
+    from tilewright import settings
+    from tilewright.passes.tensor_ir import machine_of
+
+    with settings.use(replace(settings.current(), machine=machine)):
+        return machine_of(module, None)
+
+
 def run(arguments: Sequence[str]) -> int:
     """Do what the command line says; returns the exit status."""
     import numpy as np
@@ -182,7 +192,6 @@ def run(arguments: Sequence[str]) -> int:
     from tilewright.frontends.program_folder import ProgramFolder, require, runs_in, select_run
     from tilewright.machine import load
     from tilewright.passes.exchange_ir import read_figures
-    from tilewright.passes.tensor_ir import machine_of
     from tilewright.planning.homes_report import resident_summary
     from tilewright.sim.executor import Executor
     from tilewright.tools import run_report
@@ -201,7 +210,7 @@ def run(arguments: Sequence[str]) -> int:
         start = time.perf_counter()
         folder = _calibrate(module, folder, options.calibrate)
         clock.measure("calibrate", start)
-    work = run_report.program_work(module, machine_of(module, options.machine))
+    work = run_report.program_work(module, _given_machine(module, options.machine))
     compile_start = time.perf_counter()
     compared = None
     if options.compare == "each":
@@ -350,7 +359,7 @@ def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -
         raise RunError("--compare=each needs the tensor program, not a compiled one")
     copy = module.clone()
     if options.machine is not None:
-        copy.attributes[MACHINE] = StringAttr(options.machine)
+        copy.attributes[MACHINE] = StringAttr(_given_machine(module, options.machine).reference)
     pipeline.compile(copy, plan=options.plan, context=context, homes="planned", until="tile-plan-layouts")
     return Oracle(copy)
 
