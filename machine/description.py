@@ -495,6 +495,7 @@ def _check(path: Path, machine: Machine) -> None:
         _within(path, f"machine.exchange.{name}", getattr(exchange, name), 1, most)
     for name, most in (
         ("phase_overhead", 1 << 32),
+        ("lead_in", 1 << 16),
         ("select_lead", 1 << 16),
         ("select_lead_per_row", 1 << 12),
     ):
@@ -585,7 +586,9 @@ def _check_memory(path: Path, machine: Machine) -> None:
 
 
 def _without_dropped(path: Path, table: dict[str, Any]) -> None:
-    """Take the fields that version 2 no longer has from a table of version 1."""
+    """Take the fields that version 2 no longer has from a table of version 1, and add what it did without."""
+    if isinstance(table.get("exchange"), dict):
+        table["exchange"].setdefault("lead_in", 0)
     for where, value in DROPPED.items():
         *tables, key = where.removeprefix("machine.").split(".")
         holder: Any = table

@@ -452,7 +452,7 @@ def _record(
         checks=checks,
         task=task,
         evidence=result.evidence,
-        origin=schema.Origin(__version__, commit(), str(getattr(machine, "digest", ""))),
+        origin=schema.Origin(__version__, commit(), machine.digest),
     )
 
 

@@ -121,6 +121,7 @@ CYCLES = [
     ("load_bytes", [("load_bytes = 16", "load_bytes = 8")], {"compute": 1}),
     ("load_bytes up", [("load_bytes = 16", "load_bytes = 32")], {"compute": -1}),
     ("select_lead", [("select_lead = 52", "select_lead = 152")], {"exchange": 1, "rows": 0, "row_bytes": 0}),
+    ("lead_in", [("lead_in = 96", "lead_in = 0")], {"exchange": -1, "rows": 0}),
     (
         "send_words_max",
         [("send_words_max = 64", "send_words_max = 8")],
