@@ -166,7 +166,7 @@ class GraphOfModule:
 def plan_of(module: ModuleOp) -> Plan:
     """The whole plan of a module that was planned."""
     program = GraphOfModule(module)
-    return program.planned().plan(program.graph, machine_of(module, None).name)
+    return program.planned().plan(program.graph, machine_of(module, None).reference)
 
 
 def _origin(value: SSAValue) -> Origin:
