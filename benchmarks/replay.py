@@ -31,7 +31,6 @@ from tilewright.machine import Machine, kernels, load
 from tilewright.machine.formulas import Scalars, Terms
 from tilewright.machine.measurements import FILE
 from tilewright.passes.exchange_ir import read_figures
-from tilewright.planning.plan_file import PlanFile
 from tilewright.sim.executor import Executor, RunResult
 from tilewright.tools.driver.main import load_module, make_context
 from tilewright.tools.tile_run import Clock, compile_module
@@ -144,7 +143,10 @@ def replay(plan: Published, words: bool = False) -> Replay:
         records: dict[str, Any] = {
             name: {"grid": [1, *grid], "swap": False, "share": 1, "base": 0} for name, grid in grids
         }
-        PlanFile({**records, "hidden": {"leader": 0}}, "c600").write(plan_file)
+        records["hidden"] = {"leader": 0}
+        plan_file.write_text(
+            json.dumps({"format": "tilewright-plan", "version": 1, "machine": "c600", "operators": records})
+        )
         module = load_module(program_file, context)
         with settings.use(settings.Settings(exchange_items="words" if words else None)):
             program = compile_module(module, context, "c600", plan_file, Clock())
