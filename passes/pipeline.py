@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -29,10 +29,11 @@ from tilewright.passes.tile_fuse_epilogues import TileFuseEpiloguesPass
 from tilewright.passes.tile_lower_to_asm import TileLowerToAsmPass
 from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
 from tilewright.passes.tile_merge_phases import TileMergePhasesPass
-from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
+from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass, plan_layouts
 from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
 from tilewright.passes.tile_select_homes import TileSelectHomesPass
 from tilewright.planning.dtypes import itemsize
+from tilewright.planning.plan import Plan
 
 Homes = Literal["planned", "selected", "auto"]
 """
@@ -52,7 +53,7 @@ class Options:
     """What a compilation may be told. `machine` and `plan` stand for the passes' options of those names."""
 
     machine: str | None = None
-    plan: str | os.PathLike[str] | None = None
+    plan: Plan | str | os.PathLike[str] | None = None
     homes: Literal["planned", "selected"] = "planned"
 
 
@@ -67,12 +68,25 @@ class Stage:
     selects_homes: bool = False
 
 
+@dataclass(frozen=True)
+class _PlanAsGiven(ModulePass):
+    """`tile-plan-layouts` with a plan that is a value, not a file."""
+
+    name = TilePlanLayoutsPass.name
+    demanded: Plan
+    machine: str | None
+    homes: Literal["compact", "ready"]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        plan_layouts(op, self.demanded, self.machine, self.homes)
+
+
 def _plan_layouts(options: Options) -> ModulePass:
-    return TilePlanLayoutsPass(
-        machine=options.machine,
-        plan=None if options.plan is None else os.fspath(options.plan),
-        homes="ready" if options.homes == "selected" else "compact",
-    )
+    homes: Literal["compact", "ready"] = "ready" if options.homes == "selected" else "compact"
+    if isinstance(options.plan, Plan):
+        return _PlanAsGiven(options.plan, options.machine, homes)
+    path = None if options.plan is None else os.fspath(options.plan)
+    return TilePlanLayoutsPass(machine=options.machine, plan=path, homes=homes)
 
 
 STAGES: tuple[Stage, ...] = (
@@ -137,6 +151,17 @@ class Observer(Protocol):
     def __call__(self, stage: Stage, module: ModuleOp) -> AbstractContextManager[object]: ...
 
 
+def after(tell: Callable[[Stage, ModuleOp], None]) -> Observer:
+    """An observer that is told when a stage has ended well."""
+
+    @contextmanager
+    def observe(stage: Stage, module: ModuleOp) -> Iterator[None]:
+        yield
+        tell(stage, module)
+
+    return observe
+
+
 def level_of(module: ModuleOp) -> Level:
     """How far a module has come, by the lowest of our dialects in it."""
     dialects = {op.name.partition(".")[0] for op in module.walk()}
@@ -176,7 +201,7 @@ def choose_homes(module: ModuleOp, machine: Machine) -> Literal["planned", "sele
 def compile(
     module: ModuleOp,
     machine: str | None = None,
-    plan: str | os.PathLike[str] | None = None,
+    plan: Plan | str | os.PathLike[str] | None = None,
     *,
     context: Context,
     homes: Homes = "auto",

@@ -34,10 +34,16 @@ class TilePlanLayoutsPass(ModulePass):
     homes: Literal["compact", "ready"] = "compact"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        machine = machine_of(op, self.machine)
         path = self.plan or settings.current().plan_path
-        demanded = Plan.read(path) if path is not None else Plan()
-        demanded.check_machine(machine)
-        op.attributes[MACHINE] = StringAttr(machine.reference)
-        program = GraphOfModule(op)
-        program.write(choose(program.graph, machine, demanded, ready=self.homes == "ready"))
+        plan_layouts(op, Plan.read(path) if path is not None else Plan(), self.machine, self.homes)
+
+
+def plan_layouts(
+    module: ModuleOp, demanded: Plan, option: str | None, homes: Literal["compact", "ready"]
+) -> None:
+    """Plan a module for its machine, or that of `option`; what `demanded` names is as it says."""
+    machine = machine_of(module, option)
+    demanded.check_machine(machine)
+    module.attributes[MACHINE] = StringAttr(machine.reference)
+    program = GraphOfModule(module)
+    program.write(choose(program.graph, machine, demanded, ready=homes == "ready"))
