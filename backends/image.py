@@ -56,6 +56,9 @@ SCALARS = (
     "run_bytes",
     "count",
     "split",
+    "truncate",
+    "rows",
+    "empty_rows",
 )
 """
 Scalar names by number; a program may use further ones, which the image lists in `scalar_names`. Append only.

@@ -3,8 +3,8 @@
 What a program computes: a plain numpy evaluation of `tile_tensor` and `tile_repeat`, the oracle of tests.
 
 Operations compute in f64 on the values as they are stored, and each result is rounded once to its element
-type. Nothing here knows of tiles, passes of a matrix unit, or accumulation types, and no arithmetic is the
-machine model's: its results are compared with these under a tolerance (where they must be equal bit for bit,
+type; what the language itself holds in f32, the statistics of norms, is in f32. Nothing here knows of tiles,
+passes of a matrix unit, or accumulation types, and no arithmetic is the machine model's: its results are compared with these under a tolerance (where they must be equal bit for bit,
 the machine model's own oracle follows the plan). With `round_activations=False` only parameters, inputs and
 constants are rounded, so that the result is that of arithmetic on the weights as quantised.
 """
@@ -27,8 +27,8 @@ from tilewright.dialects import tile_repeat, tile_tensor
 from tilewright.dialects.entry import Argument, read_entry
 from tilewright.dialects.nearest import convert, nearest
 from tilewright.dialects.tensor_shapes import show
-from tilewright.dialects.tile_tensor import element_of, is_float, shape_of
-from tilewright.planning.dtypes import numpy_dtype
+from tilewright.dialects.tile_tensor import element_of, is_float, is_float8, shape_of
+from tilewright.planning.dtypes import float_format, numpy_dtype
 
 Array = NDArray[Any]
 Value = Array | tuple["Value", ...]
@@ -294,7 +294,8 @@ class _Evaluation:
         if isinstance(op, tile_tensor.CastOp):
             element = element_of(op.result)
             target = str(element) if self.round_activations or not is_float(element) else "f32"
-            result = convert(operands[0], target, op.scale.value.data, saturates(op))
+            truncate = op.rounding.data == tile_tensor.Rounding.TRUNCATE
+            result = convert(operands[0], target, op.scale.value.data, saturates(op), truncate)
             return result, result
         semantics = _SEMANTICS.get(type(op))
         if semantics is None:
@@ -317,10 +318,8 @@ class _Evaluation:
 
 
 def saturates(op: tile_tensor.TensorOperation) -> bool:
-    """Only elementwise operations can say that 8-bit floats overflow."""
-    if isinstance(op, tile_tensor.ElementwiseOperation | tile_tensor.CastOp):
-        return bool(op.saturate.value.data)
-    return True
+    """Whether an 8-bit float result is held to its largest value."""
+    return not isinstance(op, tile_tensor.RoundingOperation) or bool(op.saturate.value.data)
 
 
 def _wide(array: Array) -> Array:
@@ -338,6 +337,26 @@ _erf, _erfc = _each(math.erf), _each(math.erfc)
 
 def _sigmoid(x: Array) -> Array:
     return 1.0 / (1.0 + np.exp(-x))
+
+
+def _exp(x: Array) -> Array:
+    """The exponential of a finite number is finite, however large."""
+    return _finite(np.exp(x), np.isfinite(x))
+
+
+def _finite(x: Array, finite: Array) -> Array:
+    """The largest f64 in the place of infinities that are overflows: whose operands were `finite`."""
+    return np.where(np.isinf(x) & finite, np.copysign(np.finfo(np.float64).max, x), x)
+
+
+def _larger(a: Array, b: Array) -> Array:
+    """NaN if either is; +0 is above -0."""
+    larger = np.maximum(a, b)
+    return larger if a.dtype.kind == "i" else np.where((a == 0) & (b == 0), a + b, larger)
+
+
+def _smaller(a: Array, b: Array) -> Array:
+    return np.minimum(a, b) if a.dtype.kind == "i" else -_larger(-a, -b)
 
 
 def _gelu(op: tile_tensor.GeluOp, x: Array) -> Array:
@@ -359,10 +378,11 @@ def _gelu_tanh(x: Array) -> Array:
 
 
 def _divide(op: tile_tensor.DivOp, a: Array, b: Array) -> Array:
+    """Integers: toward zero, by zero -1; the lowest one divided by -1 wraps to itself when it is stored."""
     if a.dtype.kind != "i":
         return a / b
     safe = np.where(b == 0, 1, b)  # exact in f64 for operands of 32 bits
-    return np.where(b == 0, 0, np.trunc(a.astype(np.float64) / safe).astype(np.int64))
+    return np.where(b == 0, -1, np.trunc(a.astype(np.float64) / safe).astype(np.int64))
 
 
 def _matmul(op: tile_tensor.MatmulOp, a: Array, b: Array) -> Array:
@@ -375,15 +395,24 @@ def _matmul(op: tile_tensor.MatmulOp, a: Array, b: Array) -> Array:
     return np.ldexp(np.matmul(a, b), op.scale.value.data)
 
 
-def _softmax(x: Array, scale: float) -> Array:
-    scaled = x * np.float32(scale)
-    raised = np.exp(scaled - scaled.max(axis=-1, keepdims=True, initial=-np.inf))
-    return raised / raised.sum(axis=-1, keepdims=True)
+def _softmax(op: tile_tensor.SoftmaxOp | tile_tensor.AttentionOp, x: Array) -> Array:
+    """softmax(scale * x); a row of which that is minus infinity throughout is what `empty_rows` says."""
+    scaled = x * float(np.float32(op.scale.value.data))
+    highest = scaled.max(axis=-1, keepdims=True, initial=-np.inf)
+    raised = np.exp(scaled - highest)
+    result = raised / raised.sum(axis=-1, keepdims=True)
+    match op.empty_rows.data:
+        case tile_tensor.EmptyRows.NAN:
+            return result
+        case tile_tensor.EmptyRows.ZERO:
+            return np.where(highest == -np.inf, 0.0, result)
+        case tile_tensor.EmptyRows.UNIFORM:
+            return np.where(highest == -np.inf, 1.0 / max(x.shape[-1], 1), result)
 
 
 def _attention(op: tile_tensor.AttentionOp, q: Array, k: Array, v: Array, mask: Array | None = None) -> Array:
     scores = np.matmul(q, k.swapaxes(-1, -2))
-    return np.matmul(_softmax(scores if mask is None else scores + mask, op.scale.value.data), v)
+    return np.matmul(_softmax(op, scores if mask is None else scores + mask), v)
 
 
 def _reduce(op: tile_tensor.ReduceOp, x: Array) -> Array:
@@ -391,35 +420,77 @@ def _reduce(op: tile_tensor.ReduceOp, x: Array) -> Array:
     keep = op.keep_dims is not None
     integer = x.dtype.kind == "i"
     wide = x.astype(np.int64 if integer else np.float64)
+    count = math.prod(x.shape[axis] for axis in axes)
+    lowest, highest = _range_of_nothing(op)
     match op.kind.data:
-        case tile_tensor.Reduction.SUM:
-            return wide.sum(axis=axes, keepdims=keep)
         case tile_tensor.Reduction.PROD:
-            return wide.prod(axis=axes, keepdims=keep)
-        case tile_tensor.Reduction.MEAN:
-            return wide.sum(axis=axes, keepdims=keep) / np.prod([x.shape[axis] for axis in axes])
+            product = wide.prod(axis=axes, keepdims=keep)
+            return product if integer else _finite(product, np.isfinite(wide).all(axis=axes, keepdims=keep))
+        case tile_tensor.Reduction.SUM | tile_tensor.Reduction.MEAN:
+            total = wide.sum(axis=axes, keepdims=keep)
+            if not integer:  # a sum is -0 if all its terms are
+                negative = (count > 0) & ((x == 0) & np.signbit(x)).all(axis=axes, keepdims=keep)
+                total = np.where(total == 0, np.where(negative, -0.0, 0.0), total)
+            return total if op.kind.data == tile_tensor.Reduction.SUM else total / np.float64(count)
         case tile_tensor.Reduction.MAX:
-            lowest = np.iinfo(x.dtype).min if integer else -np.inf
-            return wide.max(axis=axes, keepdims=keep, initial=lowest)
+            return _highest(wide, axes, keep, lowest if count == 0 else None)
         case tile_tensor.Reduction.MIN:
-            highest = np.iinfo(x.dtype).max if integer else np.inf
-            return wide.min(axis=axes, keepdims=keep, initial=highest)
+            return -_highest(-wide, axes, keep, -highest if count == 0 else None)
+
+
+def _highest(x: Array, axes: tuple[int, ...], keep: bool, initial: float | None) -> Array:
+    """The maximum; +0 is above -0."""
+    if initial is not None:
+        return x.max(axis=axes, keepdims=keep, initial=initial)
+    highest = x.max(axis=axes, keepdims=keep)
+    if x.dtype.kind == "i":
+        return highest
+    positive = ((x == 0) & ~np.signbit(x)).any(axis=axes, keepdims=keep)
+    return np.where(highest == 0, np.where(positive, 0.0, -0.0), highest)
+
+
+def _range_of_nothing(op: tile_tensor.ReduceOp) -> tuple[float, float]:
+    """What the maximum and the minimum over nothing are: the ends of the type."""
+    element = element_of(op.operand)
+    if not is_float(element):
+        info = np.iinfo(numpy_dtype(str(element)))
+        return int(info.min), int(info.max)
+    if is_float8(element_of(op.result)) and saturates(op):
+        largest = float_format(str(element_of(op.result))).max_value
+        return -largest, largest
+    return -np.inf, np.inf
+
+
+def _statistic(x: Array) -> Array:
+    """A statistic of rows (a mean over the last axis) as it is held: in f32."""
+    return x.mean(axis=-1, keepdims=True).astype(np.float32).astype(np.float64)
+
+
+def _square(x: Array) -> Array:
+    """The square; infinite beyond f32, which statistics are held in."""
+    square = x * x
+    return np.where(np.isinf(square.astype(np.float32)), np.inf, square)
+
+
+def _inverse_root(x: Array, epsilon: float) -> Array:
+    root = 1.0 / np.sqrt(x + float(np.float32(epsilon)))
+    return root.astype(np.float32).astype(np.float64)
 
 
 def _layer_norm(op: tile_tensor.LayerNormOp, x: Array, gamma: Array, beta: Array) -> Array:
-    centred = x - x.mean(axis=-1, keepdims=True, dtype=np.float64)
-    variance = np.square(centred).mean(axis=-1, keepdims=True)
-    return centred / np.sqrt(variance + op.epsilon.value.data) * gamma + beta
+    centred = x - _statistic(x)
+    return centred * _inverse_root(_statistic(_square(centred)), op.epsilon.value.data) * gamma + beta
 
 
 def _rms_norm(op: tile_tensor.RmsNormOp, x: Array, gamma: Array) -> Array:
-    mean_square = np.square(x.astype(np.float64)).mean(axis=-1, keepdims=True)
-    return x / np.sqrt(mean_square + op.epsilon.value.data) * gamma
+    return x * _inverse_root(_statistic(_square(x)), op.epsilon.value.data) * gamma
 
 
 def _pad(op: tile_tensor.PadOp, x: Array) -> Array:
-    value = convert(np.asarray(op.value.value.data), str(element_of(op.result)))
-    padded = np.full(shape_of(op.result), value.astype(x.dtype), x.dtype)
+    value = op.value.value.data
+    if x.dtype.kind != "i":
+        value = nearest(np.asarray(value), str(element_of(op.result))).astype(x.dtype)
+    padded = np.full(shape_of(op.result), value, x.dtype)
     padded[tuple(slice(low, low + size) for low, size in zip(op.low.get_values(), x.shape, strict=True))] = x
     return padded
 
@@ -439,10 +510,15 @@ def _slice(op: tile_tensor.SliceOp, x: Array) -> Array:
 
 def _gather(op: tile_tensor.GatherOp, table: Array, indices: Array) -> Array:
     axis = op.axis.value.data
-    if indices.size and not (0 <= indices.min() and indices.max() < table.shape[axis]):
-        wrong = indices.min() if indices.min() < 0 else indices.max()
-        raise EvaluationError(f"gather reads row {wrong} of {table.shape[axis]}", location=op.location)
-    return np.take(table, indices, axis=axis)
+    rows = table.shape[axis]
+    if not rows:  # a table without rows has none to clamp to
+        return np.zeros(shape_of(op.result), table.dtype)
+    inside = (indices >= 0) & (indices < rows)
+    found = np.take(table, np.minimum(np.maximum(indices, 0), rows - 1), axis=axis)
+    if op.out_of_range.data == tile_tensor.OutOfRange.ZERO:
+        inside = np.expand_dims(inside, tuple(range(axis)) + tuple(range(axis + indices.ndim, found.ndim)))
+        found = np.where(inside, found, np.zeros((), table.dtype))
+    return found
 
 
 _MOVES: dict[type[Operation], Callable[..., Array]] = {
@@ -461,23 +537,23 @@ _SEMANTICS: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.AttentionOp: _attention,
     tile_tensor.DivOp: _divide,
     tile_tensor.ErfOp: lambda op, x: _erf(x),
-    tile_tensor.ExpOp: lambda op, x: np.exp(x),
+    tile_tensor.ExpOp: lambda op, x: _exp(x),
     tile_tensor.GeluOp: _gelu,
     tile_tensor.BiasGeluOp: _bias_gelu,
     tile_tensor.LayerNormOp: _layer_norm,
     tile_tensor.LogOp: lambda op, x: np.log(x),
     tile_tensor.MatmulOp: _matmul,
-    tile_tensor.MaximumOp: lambda op, a, b: np.maximum(a, b),
-    tile_tensor.MinimumOp: lambda op, a, b: np.minimum(a, b),
+    tile_tensor.MaximumOp: lambda op, a, b: _larger(a, b),
+    tile_tensor.MinimumOp: lambda op, a, b: _smaller(a, b),
     tile_tensor.MulOp: lambda op, a, b: a * b,
     tile_tensor.NegOp: lambda op, x: -x,
     tile_tensor.ReciprocalOp: lambda op, x: 1 / x,
     tile_tensor.ReduceOp: _reduce,
-    tile_tensor.ReluOp: lambda op, x: np.maximum(x, 0),
+    tile_tensor.ReluOp: lambda op, x: np.where(x <= 0, 0, x),
     tile_tensor.RmsNormOp: _rms_norm,
     tile_tensor.RsqrtOp: lambda op, x: 1 / np.sqrt(x),
     tile_tensor.SigmoidOp: lambda op, x: _sigmoid(x),
-    tile_tensor.SoftmaxOp: lambda op, x: _softmax(x, op.scale.value.data),
+    tile_tensor.SoftmaxOp: lambda op, x: _softmax(op, x),
     tile_tensor.SqrtOp: lambda op, x: np.sqrt(x),
     tile_tensor.SquareOp: lambda op, x: x * x,
     tile_tensor.SubOp: lambda op, a, b: a - b,

@@ -9,6 +9,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    BoolAttr,
     DenseArrayBase,
     DictionaryAttr,
     Float8E4M3FNType,
@@ -18,15 +19,19 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     FloatAttr,
+    IntegerAttr,
     IntegerType,
     TensorType,
     f32,
+    i1,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
+    eq,
+    prop_def,
     result_def,
     traits_def,
 )
@@ -158,6 +163,17 @@ class TensorOperation(IRDLOperation):
         require(
             plan is None or isinstance(plan, DictionaryAttr), f"`plan` must be a dictionary, found {plan}"
         )
+
+
+class RoundingOperation(TensorOperation):
+    """
+    An operation that rounds its result.
+
+    `saturate` is about results in an 8-bit float format: the largest finite value for what lies beyond it,
+    or, if false, what the format has for overflow (infinity or NaN).
+    """
+
+    saturate = prop_def(IntegerAttr.constr(type=eq(i1)), default_value=BoolAttr.from_bool(True))
 
 
 def require(condition: bool, message: str) -> None:

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import (
     BoolAttr,
     IntegerAttr,
     TensorType,
-    i1,
     i32,
 )
 from xdsl.dialects.utils import EnumAttribute
@@ -25,6 +24,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects import tensor_shapes as shapes
 from tilewright.dialects.tensor_base import (
+    RoundingOperation,
     TensorOperation,
     element_of,
     is_float,
@@ -36,15 +36,8 @@ from tilewright.dialects.tensor_base import (
 from tilewright.dialects.tensor_shapes import Shape
 
 
-class ElementwiseOperation(TensorOperation):
-    """
-    Floats of any width are computed in f32 and rounded once; integers stay in their type and wrap.
-
-    `saturate` is about results in an 8-bit float format: the largest finite value for what lies beyond it,
-    or, if false, what the format has for overflow (infinity or NaN).
-    """
-
-    saturate = prop_def(IntegerAttr.constr(type=eq(i1)), default_value=BoolAttr.from_bool(True))
+class ElementwiseOperation(RoundingOperation):
+    """Floats of any width are taken as they are and rounded once; integers stay in their type and wrap."""
 
     def verify_elements(self) -> None:
         elements = [element_of(value) for value in (*self.operands, self.result)]
@@ -142,7 +135,7 @@ class MulOp(BinaryOperation):
 
 @irdl_op_definition
 class DivOp(BinaryOperation):
-    """`lhs / rhs`; integers round toward zero, and by zero give 0."""
+    """`lhs / rhs`; integers round toward zero; by zero they give -1, and the lowest one by -1 itself."""
 
     name = "tile_tensor.div"
 
@@ -302,20 +295,38 @@ class BiasGeluOp(BinaryOperation):
         return full
 
 
+class Rounding(StrEnum):
+    """How a cast makes an integer of a float."""
+
+    NEAREST = auto()
+    TRUNCATE = auto()
+
+
+@irdl_attr_definition
+class RoundingAttr(EnumAttribute[Rounding], SpacedOpaqueSyntaxAttribute):
+    """`#tile_tensor<rounding truncate>`."""
+
+    name = "tile_tensor.rounding"
+
+
 @irdl_op_definition
-class CastOp(TensorOperation):
+class CastOp(RoundingOperation):
     """
     `x * 2^-scale` in another element type, rounded once, to nearest even.
 
-    `saturate` as for elementwise operations. A float becomes the nearest integer of the type's range (NaN
-    becomes 0); from a wider integer `saturate = false` keeps the low bits.
+    A float becomes the nearest integer of the type's range (ties to even), with `rounding truncate` the one
+    toward zero; NaN becomes 0. To an integer `saturate = false` keeps the low bits of what the type does not
+    hold.
     """
 
     name = "tile_tensor.cast"
     operand = operand_def(TensorType)
     scale = prop_def(IntegerAttr.constr(type=eq(i32)), default_value=IntegerAttr(0, i32))
-    saturate = prop_def(IntegerAttr.constr(type=eq(i1)), default_value=BoolAttr.from_bool(True))
-    assembly_format = "$operand (`scale` $scale^)? attr-dict `:` functional-type(operands, results)"
+    rounding = prop_def(RoundingAttr, default_value=RoundingAttr(Rounding.NEAREST))
+    assembly_format = (
+        "$operand (`scale` $scale^)? (`rounding` $rounding^)? attr-dict "
+        "`:` functional-type(operands, results)"
+    )
 
     def __init__(
         self,
@@ -323,13 +334,18 @@ class CastOp(TensorOperation):
         element_type: Attribute,
         *,
         scale: int = 0,
+        rounding: str = "nearest",
         saturate: bool = True,
     ) -> None:
         operand = SSAValue.get(operand)
         super().__init__(
             operands=[operand],
             result_types=[TensorType(element_type, shape_of(operand))],
-            properties={"scale": IntegerAttr(scale, i32), "saturate": BoolAttr.from_bool(saturate)},
+            properties={
+                "scale": IntegerAttr(scale, i32),
+                "rounding": RoundingAttr(Rounding(rounding)),
+                "saturate": BoolAttr.from_bool(saturate),
+            },
         )
 
     def infer_shape(self) -> Shape:
@@ -337,5 +353,12 @@ class CastOp(TensorOperation):
 
     def verify_elements(self) -> None:
         verify_scale(self.scale.value.data)
-        if is_integer(element_of(self.operand)) and is_integer(element_of(self.result)):
+        source, result = element_of(self.operand), element_of(self.result)
+        if is_integer(source) and is_integer(result):
             require(self.scale.value.data == 0, "between integer types there is no scale")
+        if self.rounding.data != Rounding.NEAREST:
+            require(
+                is_float(source) and is_integer(result),
+                f"`rounding {self.rounding.data}` is for casts of a float to an integer, "
+                f"found {source} to {result}",
+            )

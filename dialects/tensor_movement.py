@@ -3,41 +3,58 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from enum import auto
+from typing import cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
-    Float32Type,
+    Float64Type,
     FloatAttr,
     IntegerAttr,
+    IntegerType,
     TensorType,
+    f32,
+    f64,
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
+    BaseAttr,
+    IRDLOperation,
     eq,
+    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     prop_def,
     var_operand_def,
 )
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects import tensor_shapes as shapes
 from tilewright.dialects.tensor_base import (
-    Float32,
     TensorOperation,
     element_of,
-    float_attribute,
     ints_attribute,
     require,
     require_same_element,
     shape_of,
 )
 from tilewright.dialects.tensor_shapes import Shape
+from tilewright.planning.dtypes import literal_problem
 
 
 class MovementOperation(TensorOperation):
@@ -130,23 +147,91 @@ class ConcatOp(MovementOperation):
         return shapes.concat([shape_of(value) for value in self.inputs], self.axis.value.data)
 
 
+def number_attribute(value: float) -> FloatAttr[Float64Type] | IntegerAttr[IntegerType]:
+    """A number as it was written: an integer exactly, anything else in 64 bits."""
+    if isinstance(value, int):
+        return IntegerAttr(value, i64)
+    return FloatAttr(float(value), Float64Type())
+
+
+@irdl_custom_directive
+class Number(CustomDirective):
+    """
+    A number without its type: `-4`, `2147483647`, `1.0e-06`, or the bits of an f32 (`0xFF800000`) or of an
+    f64 (`0xFFF0000000000000`).
+    """
+
+    value: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        start = parser.pos
+        number = parser.parse_number()
+        text = parser.lexer.input.slice(start, parser.pos) or ""
+        if text[:2] in ("0x", "0X"):
+            wide = len(text.strip()) > 10
+            if number >= 1 << (64 if wide else 32):
+                parser.raise_error("expected the bits of an f32 or of an f64", start, parser.pos)
+            number = (f64 if wide else f32).unpack(int(number).to_bytes(8 if wide else 4, "little"), 1)[0]
+        elif isinstance(number, int) and not -(1 << 63) <= number < 1 << 63:
+            parser.raise_error("expected a number of 64 bits", start, parser.pos)
+        self.value.set(state, number_attribute(number))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        attribute = self.value.get(op)
+        state.print_whitespace(printer)
+        if isinstance(attribute, IntegerAttr):
+            printer.print_string(str(attribute.value.data))
+            return
+        number = cast("FloatAttr", attribute).value.data
+        printer.print_float(number, f64 if math.isfinite(number) else f32)
+
+    def is_present(self, op: IRDLOperation) -> bool:
+        return self.value.is_present(op)
+
+    def is_anchorable(self) -> bool:
+        return True
+
+
+class OutOfRange(StrEnum):
+    """What a gather gives for an index outside of the table."""
+
+    CLAMP = auto()
+    ZERO = auto()
+
+
+@irdl_attr_definition
+class OutOfRangeAttr(EnumAttribute[OutOfRange], SpacedOpaqueSyntaxAttribute):
+    """`#tile_tensor<out_of_range zero>`."""
+
+    name = "tile_tensor.out_of_range"
+
+
 @irdl_op_definition
 class PadOp(MovementOperation):
-    """`low` and `high` copies of `value` around the operand, per axis."""
+    """
+    `low` and `high` copies of `value` around the operand, per axis.
+
+    `value` is a number of the element type: an integer of its range, exactly; or a float, rounded once as a
+    literal of a constant is, but not one beyond the range of an 8-bit float.
+    """
 
     name = "tile_tensor.pad"
     operand = operand_def(TensorType)
     low = prop_def(DenseArrayBase.constr(i64))
     high = prop_def(DenseArrayBase.constr(i64))
-    value = prop_def(FloatAttr[Float32Type], default_value=float_attribute(0.0))
-    custom_directives = (Float32,)
+    value = prop_def(BaseAttr(FloatAttr) | BaseAttr(IntegerAttr), default_value=FloatAttr(0.0, Float64Type()))
+    custom_directives = (Number,)
     assembly_format = (
-        "$operand `low` $low `high` $high (`value` custom<Float32>($value)^)? attr-dict "
+        "$operand `low` $low `high` $high (`value` custom<Number>($value)^)? attr-dict "
         "`:` functional-type(operands, results)"
     )
 
     def __init__(
-        self, operand: SSAValue | Operation, low: Sequence[int], high: Sequence[int], value: float = 0.0
+        self,
+        operand: SSAValue | Operation,
+        low: Sequence[int],
+        high: Sequence[int],
+        value: float = 0.0,
     ) -> None:
         operand = SSAValue.get(operand)
         super().__init__(
@@ -155,12 +240,17 @@ class PadOp(MovementOperation):
             properties={
                 "low": ints_attribute(low),
                 "high": ints_attribute(high),
-                "value": float_attribute(value),
+                "value": number_attribute(value),
             },
         )
 
     def infer_shape(self) -> Shape:
         return shapes.pad(shape_of(self.operand), self.low.get_values(), self.high.get_values())
+
+    def verify_elements(self) -> None:
+        super().verify_elements()
+        problem = literal_problem(self.value.value.data, str(element_of(self.result)))
+        require(problem is None, f"pads with {problem}")
 
 
 @irdl_op_definition
@@ -188,22 +278,39 @@ class BroadcastOp(MovementOperation):
 
 @irdl_op_definition
 class GatherOp(TensorOperation):
-    """Rows of a table: `axis` of `table` is replaced by the axes of `indices` (i32, each in range)."""
+    """
+    Rows of a table: `axis` of `table` is replaced by the axes of `indices` (i32).
+
+    An index outside of the table names its first or last row (`out_of_range clamp`), or a row of zeros.
+    """
 
     name = "tile_tensor.gather"
     table = operand_def(TensorType)
     indices = operand_def(TensorType)
     axis = prop_def(IntegerAttr.constr(type=eq(i64)), default_value=IntegerAttr(0, i64))
-    assembly_format = "$table `,` $indices (`axis` $axis^)? attr-dict `:` functional-type(operands, results)"
+    out_of_range = prop_def(OutOfRangeAttr, default_value=OutOfRangeAttr(OutOfRange.CLAMP))
+    assembly_format = (
+        "$table `,` $indices (`axis` $axis^)? (`out_of_range` $out_of_range^)? attr-dict "
+        "`:` functional-type(operands, results)"
+    )
 
-    def __init__(self, table: SSAValue | Operation, indices: SSAValue | Operation, axis: int = 0) -> None:
+    def __init__(
+        self,
+        table: SSAValue | Operation,
+        indices: SSAValue | Operation,
+        axis: int = 0,
+        out_of_range: str = "clamp",
+    ) -> None:
         table, indices = SSAValue.get(table), SSAValue.get(indices)
         super().__init__(
             operands=[table, indices],
             result_types=[
                 TensorType(element_of(table), shapes.gather(shape_of(table), shape_of(indices), axis))
             ],
-            properties={"axis": IntegerAttr(axis, i64)},
+            properties={
+                "axis": IntegerAttr(axis, i64),
+                "out_of_range": OutOfRangeAttr(OutOfRange(out_of_range)),
+            },
         )
 
     def infer_shape(self) -> Shape:

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import math
+from enum import auto
+
 from xdsl.dialects.builtin import (
+    BoolAttr,
     Float32Type,
     FloatAttr,
     IntegerAttr,
@@ -14,20 +18,23 @@ from xdsl.dialects.builtin import (
     f32,
     i32,
 )
-from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     eq,
+    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
     prop_def,
 )
+from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects import tensor_shapes as shapes
 from tilewright.dialects.tensor_base import (
     Float32,
-    TensorOperation,
+    RoundingOperation,
     element_of,
     float_attribute,
     is_float,
@@ -40,12 +47,35 @@ from tilewright.dialects.tensor_base import (
 from tilewright.dialects.tensor_shapes import Shape
 
 
-def _verify_accumulate(accumulate: Attribute | None) -> None:
+def _verify_accumulate(accumulate: Attribute | None, element: Attribute) -> None:
     require(accumulate in (None, f16, f32), f"accumulates in f16 or f32, found {accumulate}")
+    require(
+        accumulate != f16 or is_float8(element) or element == f16,
+        f"{element} accumulates in f32, found {accumulate}",
+    )
+
+
+class EmptyRows(StrEnum):
+    """What becomes of a row of scores that is masked whole: every scaled score is minus infinity."""
+
+    ZERO = auto()
+    UNIFORM = auto()
+    NAN = auto()
+
+
+@irdl_attr_definition
+class EmptyRowsAttr(EnumAttribute[EmptyRows], SpacedOpaqueSyntaxAttribute):
+    """`#tile_tensor<empty_rows zero>`."""
+
+    name = "tile_tensor.empty_rows"
+
+
+def verify_softmax_scale(scale: float) -> None:
+    require(math.isfinite(scale), f"the scale of a softmax is a finite number, found {scale}")
 
 
 @irdl_op_definition
-class MatmulOp(TensorOperation):
+class MatmulOp(RoundingOperation):
     """
     `[.., m, k] x [.., k, n] -> [.., m, n]`, times `2^scale`; leading dimensions are equal.
 
@@ -74,6 +104,7 @@ class MatmulOp(TensorOperation):
         transpose_b: bool = False,
         accumulate: TypeAttribute | None = None,
         scale: int = 0,
+        saturate: bool = True,
     ) -> None:
         lhs, rhs = SSAValue.get(lhs), SSAValue.get(rhs)
         super().__init__(
@@ -88,6 +119,7 @@ class MatmulOp(TensorOperation):
                 "transpose_b": UnitAttr() if transpose_b else None,
                 "accumulate": accumulate,
                 "scale": IntegerAttr(scale, i32),
+                "saturate": BoolAttr.from_bool(saturate),
             },
         )
 
@@ -120,7 +152,7 @@ class MatmulOp(TensorOperation):
         verify_scale(scale)
         if is_float(lhs):
             require(is_float(result), f"the product of {lhs} and {rhs} is a float, found {result}")
-            _verify_accumulate(self.accumulate)
+            _verify_accumulate(self.accumulate, lhs)
             return
         require(
             lhs == IntegerType(8) and result == i32,
@@ -131,12 +163,13 @@ class MatmulOp(TensorOperation):
 
 
 @irdl_op_definition
-class AttentionOp(TensorOperation):
+class AttentionOp(RoundingOperation):
     """
     `softmax(scale * (q k^T + mask)) v` on `q[.., tq, d]`, `k[.., tk, d]`, `v[.., tk, dv]`.
 
     The mask is optional, any float, and broadcast to the scores `[.., tq, tk]`; its last axis is `tk`. It is
-    added before the scale.
+    added before the scale. `accumulate` is the type of the scores and of the running sums of both products:
+    see `accumulate_type`. `empty_rows` says what a row of scores gives that is masked whole.
     """
 
     name = "tile_tensor.attention"
@@ -146,10 +179,12 @@ class AttentionOp(TensorOperation):
     mask = opt_operand_def(TensorType)
     scale = prop_def(FloatAttr[Float32Type], default_value=float_attribute(1.0))
     accumulate = opt_prop_def(TypeAttribute)
+    empty_rows = prop_def(EmptyRowsAttr, default_value=EmptyRowsAttr(EmptyRows.ZERO))
     custom_directives = (Float32,)
     assembly_format = (
         "$query `,` $key `,` $value (`,` $mask^)? (`accumulate` $accumulate^)? "
-        "(`scale` custom<Float32>($scale)^)? attr-dict `:` functional-type(operands, results)"
+        "(`scale` custom<Float32>($scale)^)? (`empty_rows` $empty_rows^)? attr-dict "
+        "`:` functional-type(operands, results)"
     )
 
     def __init__(
@@ -161,7 +196,9 @@ class AttentionOp(TensorOperation):
         *,
         scale: float = 1.0,
         accumulate: TypeAttribute | None = None,
+        empty_rows: str = "zero",
         element_type: Attribute | None = None,
+        saturate: bool = True,
     ) -> None:
         query, key, value = SSAValue.get(query), SSAValue.get(key), SSAValue.get(value)
         mask = None if mask is None else SSAValue.get(mask)
@@ -171,8 +208,20 @@ class AttentionOp(TensorOperation):
         super().__init__(
             operands=[query, key, value, mask],
             result_types=[TensorType(element_type or element_of(query), result_shape)],
-            properties={"scale": float_attribute(scale), "accumulate": accumulate},
+            properties={
+                "scale": float_attribute(scale),
+                "accumulate": accumulate,
+                "empty_rows": EmptyRowsAttr(EmptyRows(empty_rows)),
+                "saturate": BoolAttr.from_bool(saturate),
+            },
         )
+
+    @property
+    def accumulate_type(self) -> Attribute:
+        """The type of the running sums: as given; else f16 for f8 operands, f32 for everything else."""
+        if self.accumulate is not None:
+            return self.accumulate
+        return f16 if is_float8(element_of(self.query)) else f32
 
     def infer_shape(self) -> Shape:
         mask = None if self.mask is None else shape_of(self.mask)
@@ -180,4 +229,5 @@ class AttentionOp(TensorOperation):
 
     def verify_elements(self) -> None:
         super().verify_elements()
-        _verify_accumulate(self.accumulate)
+        _verify_accumulate(self.accumulate, element_of(self.query))
+        verify_softmax_scale(self.scale.value.data)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from enum import auto
 
 from xdsl.dialects.builtin import (
+    BoolAttr,
     DenseArrayBase,
     Float32Type,
     FloatAttr,
@@ -29,7 +30,7 @@ from xdsl.utils.str_enum import StrEnum
 from tilewright.dialects import tensor_shapes as shapes
 from tilewright.dialects.tensor_base import (
     Float32,
-    TensorOperation,
+    RoundingOperation,
     element_of,
     float_attribute,
     ints_attribute,
@@ -38,6 +39,7 @@ from tilewright.dialects.tensor_base import (
     require,
     shape_of,
 )
+from tilewright.dialects.tensor_products import EmptyRows, EmptyRowsAttr, verify_softmax_scale
 from tilewright.dialects.tensor_shapes import Shape
 
 
@@ -59,7 +61,7 @@ class ReductionAttr(EnumAttribute[Reduction], SpacedOpaqueSyntaxAttribute):
 
 
 @irdl_op_definition
-class ReduceOp(TensorOperation):
+class ReduceOp(RoundingOperation):
     """
     `reduce max %x axes [1] keep_dims`: float sums and products are rounded once, max and min propagate NaN.
 
@@ -84,6 +86,7 @@ class ReduceOp(TensorOperation):
         *,
         keep_dims: bool = False,
         element_type: Attribute | None = None,
+        saturate: bool = True,
     ) -> None:
         operand = SSAValue.get(operand)
         super().__init__(
@@ -97,6 +100,7 @@ class ReduceOp(TensorOperation):
                 "kind": ReductionAttr(Reduction(kind)),
                 "axes": ints_attribute(axes),
                 "keep_dims": UnitAttr() if keep_dims else None,
+                "saturate": BoolAttr.from_bool(saturate),
             },
         )
 
@@ -116,15 +120,17 @@ class ReduceOp(TensorOperation):
 
 
 @irdl_op_definition
-class SoftmaxOp(TensorOperation):
-    """`softmax(scale * x)` over the last axis."""
+class SoftmaxOp(RoundingOperation):
+    """`softmax(scale * x)` over the last axis; `empty_rows`: what a row of minus infinities gives."""
 
     name = "tile_tensor.softmax"
     operand = operand_def(TensorType)
     scale = prop_def(FloatAttr[Float32Type], default_value=float_attribute(1.0))
+    empty_rows = prop_def(EmptyRowsAttr, default_value=EmptyRowsAttr(EmptyRows.NAN))
     custom_directives = (Float32,)
     assembly_format = (
-        "$operand (`scale` custom<Float32>($scale)^)? attr-dict `:` functional-type(operands, results)"
+        "$operand (`scale` custom<Float32>($scale)^)? (`empty_rows` $empty_rows^)? attr-dict "
+        "`:` functional-type(operands, results)"
     )
 
     def __init__(
@@ -132,21 +138,31 @@ class SoftmaxOp(TensorOperation):
         operand: SSAValue | Operation,
         *,
         scale: float = 1.0,
+        empty_rows: str = "nan",
         element_type: Attribute | None = None,
+        saturate: bool = True,
     ) -> None:
         operand = SSAValue.get(operand)
         super().__init__(
             operands=[operand],
             result_types=[TensorType(element_type or element_of(operand), shape_of(operand))],
-            properties={"scale": float_attribute(scale)},
+            properties={
+                "scale": float_attribute(scale),
+                "empty_rows": EmptyRowsAttr(EmptyRows(empty_rows)),
+                "saturate": BoolAttr.from_bool(saturate),
+            },
         )
 
     def infer_shape(self) -> Shape:
         return shapes.normalized(shape_of(self.operand))
 
+    def verify_elements(self) -> None:
+        super().verify_elements()
+        verify_softmax_scale(self.scale.value.data)
+
 
 @irdl_op_definition
-class LayerNormOp(TensorOperation):
+class LayerNormOp(RoundingOperation):
     """`(x - mean) / sqrt(variance + epsilon) * gamma + beta` over the last axis."""
 
     name = "tile_tensor.layer_norm"
@@ -168,12 +184,13 @@ class LayerNormOp(TensorOperation):
         *,
         epsilon: float,
         element_type: Attribute | None = None,
+        saturate: bool = True,
     ) -> None:
         operand = SSAValue.get(operand)
         super().__init__(
             operands=[operand, gamma, beta],
             result_types=[TensorType(element_type or element_of(operand), shape_of(operand))],
-            properties={"epsilon": float_attribute(epsilon)},
+            properties={"epsilon": float_attribute(epsilon), "saturate": BoolAttr.from_bool(saturate)},
         )
 
     def infer_shape(self) -> Shape:
@@ -183,7 +200,7 @@ class LayerNormOp(TensorOperation):
 
 
 @irdl_op_definition
-class RmsNormOp(TensorOperation):
+class RmsNormOp(RoundingOperation):
     """`x / sqrt(mean(x^2) + epsilon) * gamma` over the last axis."""
 
     name = "tile_tensor.rms_norm"
@@ -203,12 +220,13 @@ class RmsNormOp(TensorOperation):
         *,
         epsilon: float,
         element_type: Attribute | None = None,
+        saturate: bool = True,
     ) -> None:
         operand = SSAValue.get(operand)
         super().__init__(
             operands=[operand, gamma],
             result_types=[TensorType(element_type or element_of(operand), shape_of(operand))],
-            properties={"epsilon": float_attribute(epsilon)},
+            properties={"epsilon": float_attribute(epsilon), "saturate": BoolAttr.from_bool(saturate)},
         )
 
     def infer_shape(self) -> Shape:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from tilewright.dialects.tensor_base import (
+    RoundingOperation,
     TensorOperation,
     element_of,
     is_float,
@@ -47,6 +48,8 @@ from tilewright.dialects.tensor_elementwise import (
     NegOp,
     ReciprocalOp,
     ReluOp,
+    Rounding,
+    RoundingAttr,
     RsqrtOp,
     SigmoidOp,
     SqrtOp,
@@ -61,6 +64,8 @@ from tilewright.dialects.tensor_movement import (
     ConstantOp,
     GatherOp,
     MovementOperation,
+    OutOfRange,
+    OutOfRangeAttr,
     PadOp,
     ReshapeOp,
     SliceOp,
@@ -68,6 +73,8 @@ from tilewright.dialects.tensor_movement import (
 )
 from tilewright.dialects.tensor_products import (
     AttentionOp,
+    EmptyRows,
+    EmptyRowsAttr,
     MatmulOp,
 )
 from tilewright.dialects.tensor_rows import (
@@ -93,6 +100,7 @@ __all__ = [
     "ConstantOp",
     "DivOp",
     "ElementwiseOperation",
+    "EmptyRows",
     "ErfOp",
     "ExpOp",
     "FloatUnaryOperation",
@@ -106,6 +114,7 @@ __all__ = [
     "MovementOperation",
     "MulOp",
     "NegOp",
+    "OutOfRange",
     "PadOp",
     "ReciprocalOp",
     "ReduceOp",
@@ -114,6 +123,8 @@ __all__ = [
     "ReluOp",
     "ReshapeOp",
     "RmsNormOp",
+    "Rounding",
+    "RoundingOperation",
     "RsqrtOp",
     "SigmoidOp",
     "SliceOp",
@@ -173,5 +184,5 @@ TileTensor = Dialect(
         TanhOp,
         TransposeOp,
     ],
-    [ApproximationAttr, ReductionAttr],
+    [ApproximationAttr, EmptyRowsAttr, OutOfRangeAttr, ReductionAttr, RoundingAttr],
 )

@@ -324,7 +324,7 @@ _register(
     f.cast,
     ins=_operands("x"),
     outs=_operands("y"),
-    scalars=("scale", "saturate"),
+    scalars=("scale", "saturate", "truncate"),
     code=512,
 )
 _register(
@@ -396,6 +396,7 @@ _register(
         OperandRule("first", ("p",), alignment=4),
     ),
     outs=_operands("y", "p", "t", "c"),
+    scalars=("rows",),
     code=512,
 )
 
@@ -432,7 +433,7 @@ for _name in ("sum", "max", "min", "prod"):
         f.reduce_trailing(4),
         ins=_operands("x"),
         outs=_operands("y"),
-        scalars=("reduced", "count") if _name == "sum" else ("reduced",),
+        scalars=("reduced", "saturate", "count") if _name == "sum" else ("reduced", "saturate"),
         code=512,
     )
 
@@ -443,17 +444,18 @@ for _name, _evidence, _source, _formula, _form, _ins, _outs, _scalars, _code in 
     (
         "layer_norm", "measured", f"IS KERNEL_PIPELINES, {_ONE_WIDTH}", f.rows(20, 972),
         f.rows_form(20, 972),
-        "x gamma:c beta:c", "y", ("epsilon",), 1280,
+        "x gamma:c beta:c", "y", ("epsilon", "saturate"), 1280,
     ),
     (
         "rms_norm", "derived", "layer_norm less the pass of the mean (336 and 4 bundles)", f.rows(16, 636),
         f.rows_form(16, 636),
-        "x gamma:c", "y", ("epsilon",), 1024,
+        "x gamma:c", "y", ("epsilon", "saturate"), 1024,
     ),
     (
         "add_layer_norm", "derived", "layer_norm and pointwise.add in one call",
         f.rows(23, 972 + f.LOOP_BINARY),
-        f.rows_form(23, 972 + f.LOOP_BINARY), "x residual gamma:c beta:c", "sum y", ("epsilon",), 1536,
+        f.rows_form(23, 972 + f.LOOP_BINARY),
+        "x residual gamma:c beta:c", "sum y", ("epsilon", "saturate"), 1536,
     ),
     (
         "norm.statistics", "measured", f"IS KERNEL_PIPELINES, {_ONE_WIDTH}", f.rows(8, 672),
@@ -463,7 +465,7 @@ for _name, _evidence, _source, _formula, _form, _ins, _outs, _scalars, _code in 
     (
         "norm.apply", "measured", f"IS ATTENTION_AND_STATISTICS, {_ONE_WIDTH}", f.rows(15, 324),
         f.rows_form(15, 324),
-        "x mean:r variance:r gamma:c beta:c", "y", ("epsilon",), 768,
+        "x mean:r variance:r gamma:c beta:c", "y", ("epsilon", "saturate"), 768,
     ),
     (
         "bias_gelu", "measured",
@@ -475,7 +477,7 @@ for _name, _evidence, _source, _formula, _form, _ins, _outs, _scalars, _code in 
         "softmax", "measured",
         "IS KERNEL_PIPELINES: 768 keys by one worker, 736 split over six; one point each", f.softmax,
         f.softmax_form,
-        "x", "y", ("scale", "split"), 1280,
+        "x", "y", ("scale", "split", "saturate", "empty_rows"), 1280,
     ),
 ):  # fmt: skip
     _register(
@@ -509,6 +511,6 @@ _register(
     axes=("b", "m", "n"),
     ins=(*_operands("s", "b", "m", "n"), *_operands("max", "b", "m", alignment=4)),
     outs=(*_operands("p", "b", "m", "n"), *_operands("sum", "b", "m", alignment=4)),
-    scalars=("scale", "saturate"),
+    scalars=("scale", "saturate", "empty_rows"),
     code=896,
 )

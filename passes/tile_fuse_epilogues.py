@@ -2,6 +2,10 @@
 """
 Fuses a sum with a vector and the gelu (tanh form) that alone reads it into one operation, for which the
 machine has a kernel.
+
+The fused operation keeps the sum in f32, so nothing is fused where the type of the sum shows in more than its
+last place: an 8-bit sum saturates, a sum in another type than its operands is narrower or overflows earlier,
+and a gelu in a wider type than f16 would show what a sum in f16 had lost.
 """
 
 from __future__ import annotations
@@ -9,12 +13,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.tile_tensor import AddOp, Approximation, BiasGeluOp, GeluOp
+from tilewright.dialects.tile_tensor import (
+    AddOp,
+    Approximation,
+    BiasGeluOp,
+    GeluOp,
+    element_of,
+    is_float8,
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +73,9 @@ def fusable(gelu: GeluOp) -> tuple[SSAValue, SSAValue] | None:
             len(shape) > 1
             and full.get_shape() == shape
             and vector.get_shape() == shape[-1:]
-            and full.element_type == vector.element_type
+            and full.element_type == vector.element_type == result.element_type
+            and not is_float8(result.element_type)
+            and (result.element_type == f32 or element_of(gelu.result) == result.element_type)
         ):
             return x, bias
     return None

@@ -7,6 +7,7 @@ Names are MLIR's (`f8E4M3FNUZ`, `f16`, `i8`, ...). FP8 and bf16 arrays are `ml_d
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -145,3 +146,29 @@ def inputs_per_pass(name: str) -> int:
     if is_fp8(name):
         return 32
     raise UnknownDtype(f"element type '{name}' is not a matrix operand type")
+
+
+def literal_problem(value: float, name: str) -> str | None:
+    """
+    Why a number is no value of an element type, or None.
+
+    A float type takes what rounds to one of its values, f16, bf16 and f32 to infinity too, as literals do; an
+    8-bit one nothing beyond its range. An integer type takes the whole numbers of its range.
+    """
+    if is_integer(name):
+        info = np.iinfo(numpy_dtype(name))
+        if not math.isfinite(value) or value != int(value):
+            return f"{value}, which is not a whole number: {name} has no such value"
+        if not info.min <= int(value) <= info.max:
+            return f"{value}, which is beyond {name}, {info.min} to {info.max}"
+        return None
+    if is_fp8(name) and not math.isnan(value):
+        largest = float_format(name)
+        if math.isinf(value):
+            return None if largest.has_inf else f"{value}: {name} has no infinity"
+        # half a step above the largest value rounds to even: up, where the largest mantissa is odd
+        half = 2.0 ** (math.frexp(largest.max_value)[1] - 2 - largest.mantissa_bits)
+        odd = (largest.max_value / (2 * half)) % 2 == 1
+        if abs(value) > largest.max_value + half or (odd and abs(value) == largest.max_value + half):
+            return f"{value}, which is beyond {name}, {-largest.max_value:g} to {largest.max_value:g}"
+    return None

@@ -43,7 +43,8 @@ def _gemm(acc_dtype: str, inputs_per_pass: int) -> Semantics:
         a = np.broadcast_to(a, (*lead, *a.shape[2:]))
         w = np.broadcast_to(w, (*lead, *w.shape[2:]))
         out = numerics.gemm(a, w, acc_dtype, inputs_per_pass, int(scalars.get("scale", 0)))
-        return [out if outs[0] == acc_dtype else numerics.cast_array(out, outs[0], 0, False)]
+        saturate = bool(scalars.get("saturate", 1))
+        return [out if outs[0] == acc_dtype else numerics.cast_array(out, outs[0], 0, saturate)]
 
     return run
 
@@ -62,7 +63,8 @@ def _cast(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
     saturate = bool(scalars.get("saturate", 1))
-    out = numerics.cast_array(ins[0], outs[0], int(scalars.get("scale", 0)), saturate)
+    truncate = bool(scalars.get("truncate", 0))
+    out = numerics.cast_array(ins[0], outs[0], int(scalars.get("scale", 0)), saturate, truncate)
     return [_full(out, (out.shape[0], *extents))]
 
 
@@ -104,9 +106,14 @@ def _gather_rows(
 ) -> list[Array]:
     """
     The rows of the table whose numbers, counted from `first`, the indices name; zeros for other indices.
+
+    `rows` is the height of the whole table where indices beyond it mean its first and last row.
     """
     table, indices, first = ins  # (T, r, c), (T, t), (T, p)
-    local = indices[:, None, :].astype(np.int64) - first[:, :, None]  # (T, p, t)
+    wanted = indices[:, None, :].astype(np.int64)
+    if "rows" in scalars:
+        wanted = np.clip(wanted, 0, int(scalars["rows"]) - 1)
+    local = wanted - first[:, :, None]  # (T, p, t)
     inside = (local >= 0) & (local < table.shape[1])
     tiles = np.arange(table.shape[0])[:, None, None]
     rows = table[tiles, np.where(inside, local, 0)]  # (T, p, t, c)
@@ -132,7 +139,11 @@ def _reduce(kind: str) -> Semantics:
         columns = int(np.prod(extents[len(kept) :], dtype=np.int64))
         count = scalars.get("count")
         out = numerics.reduce_rows(
-            kind, full.reshape(full.shape[0], rows, columns), outs[0], None if count is None else int(count)
+            kind,
+            full.reshape(full.shape[0], rows, columns),
+            outs[0],
+            None if count is None else int(count),
+            bool(scalars.get("saturate", 1)),
         )
         return [out.reshape(full.shape[0], *kept)]
 
@@ -150,14 +161,16 @@ def _layer_norm(
     x, gamma, beta = ins
     x = _full(x, (_tiles(ins), *extents))
     epsilon = float(scalars["epsilon"])
-    return [numerics.layer_norm_rows(x, _row_vector(gamma), _row_vector(beta), epsilon, outs[0])]
+    saturate = bool(scalars.get("saturate", 1))
+    return [numerics.layer_norm_rows(x, _row_vector(gamma), _row_vector(beta), epsilon, outs[0], saturate)]
 
 
 def _add_layer_norm(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
     x, residual, gamma, beta = ins
-    total = numerics.pointwise("add", x, residual, dtype=outs[0])
+    saturate = bool(scalars.get("saturate", 1))
+    total = numerics.pointwise("add", x, residual, dtype=outs[0], saturate=saturate)
     return [total, *_layer_norm([total, gamma, beta], outs[1:], scalars, extents)]
 
 
@@ -184,7 +197,9 @@ def _norm_apply(
     x, mean, variance, gamma, beta = ins
     x = _full(x, (_tiles(ins), *extents))
     epsilon = float(scalars["epsilon"])
-    return [numerics.norm_apply(x, mean, variance, _row_vector(gamma), _row_vector(beta), epsilon, outs[0])]
+    saturate = bool(scalars.get("saturate", 1))
+    vectors = _row_vector(gamma), _row_vector(beta)
+    return [numerics.norm_apply(x, mean, variance, *vectors, epsilon, outs[0], saturate)]
 
 
 def _bias_gelu(
@@ -209,24 +224,35 @@ def _rms_norm(
 ) -> list[Array]:
     x, gamma = ins
     x = _full(x, (_tiles(ins), *extents))
-    return [numerics.rms_norm_rows(x, _row_vector(gamma), float(scalars["epsilon"]), outs[0])]
+    saturate = bool(scalars.get("saturate", 1))
+    return [numerics.rms_norm_rows(x, _row_vector(gamma), float(scalars["epsilon"]), outs[0], saturate)]
 
 
 def _softmax(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
     x = _full(ins[0], (ins[0].shape[0], *extents))
-    return [numerics.softmax_rows(x, float(scalars.get("scale", 1.0)), outs[0])]
+    scale, saturate = float(scalars.get("scale", 1.0)), bool(scalars.get("saturate", 1))
+    return [numerics.softmax_rows(x, scale, outs[0], saturate, _empty_rows(scalars, "nan"))]
+
+
+def _empty_rows(scalars: Scalars, default: str) -> str:
+    """The word behind the number of `empty_rows`; ValueError for a number that has none."""
+    number = scalars.get("empty_rows", numerics.EMPTY_ROWS.index(default))
+    if number not in range(len(numerics.EMPTY_ROWS)):
+        raise ValueError(f"empty_rows is 0 to {len(numerics.EMPTY_ROWS) - 1}, found {number}")
+    return numerics.EMPTY_ROWS[int(number)]
 
 
 def _softmax_exp(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
-    scores, maximum = ins
+    scores, extreme = ins
     scores = _full(scores, (_tiles(ins), *extents))
-    maximum = _full(maximum, scores.shape[:-1])
+    extreme = _full(extreme, scores.shape[:-1])
     scale, saturate = float(scalars.get("scale", 1.0)), bool(scalars.get("saturate", 1))
-    return list(numerics.softmax_exp(scores, maximum, scale, outs[0], outs[1], saturate))
+    empty = _empty_rows(scalars, "zero")
+    return list(numerics.softmax_exp(scores, extreme, scale, outs[0], outs[1], saturate, empty))
 
 
 SEMANTICS: dict[str, Semantics] = {

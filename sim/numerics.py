@@ -21,6 +21,7 @@ from tilewright.sim.rounding import Array, cast_array, decode, ocp_as_fnuz, roun
 
 __all__ = [
     "BINARY",
+    "EMPTY_ROWS",
     "UNARY",
     "Array",
     "amp",
@@ -67,6 +68,15 @@ def _tree(work: Array, operation: np.ufunc, neutral: float) -> Array:
     return np.array(work[..., 0], order="C")
 
 
+EMPTY_ROWS: tuple[str, ...] = ("zero", "uniform", "nan")
+"""
+What a row of scores gives that is masked whole, by the number that the kernels' scalar `empty_rows` has.
+"""
+
+_F32_MAX = float(np.finfo(np.float32).max)
+_LOWEST = -float(np.finfo(np.float64).max)
+
+
 def _max_rows(x: Array) -> Array:
     """Maximum over the last axis of f64; NaN propagates, +0 is above -0; -inf for an empty axis."""
     if x.shape[-1] == 0:
@@ -80,12 +90,13 @@ def _max_rows(x: Array) -> Array:
     return out
 
 
-def reduce_rows(kind: str, x: Array, dtype: str, count: int | None = None) -> Array:
+def reduce_rows(kind: str, x: Array, dtype: str, count: int | None = None, saturate: bool = True) -> Array:
     """
     x (..., r) typed -> (...) of `dtype`; kind sum, max, min or prod.
 
     Float sums and products are f64 trees rounded to f32 and then to the type; integers are exact, wrapping.
-    With `count` a float sum is divided by it before it is rounded (a mean).
+    With `count` a float sum is divided by it before it is rounded (a mean). With `saturate` an 8-bit float
+    result of finite operands is finite, and so are the maximum and the minimum of nothing.
     """
     source = dtypes.name_of(x.dtype)
     if dtypes.is_integer(source):
@@ -103,12 +114,16 @@ def reduce_rows(kind: str, x: Array, dtype: str, count: int | None = None) -> Ar
                 raise ValueError(f"unknown reduction '{kind}'")
         if dtypes.is_integer(dtype):
             return out.astype(dtypes.numpy_dtype(dtype))
-        return round_to(out, dtype)
+        return round_to(out, dtype, saturate)
     wide = decode(x)
-    if kind == "max":
-        return round_to(_max_rows(wide), dtype)
-    if kind == "min":
-        return round_to(-_max_rows(-wide), dtype)
+    clamps = saturate and dtypes.is_fp8(dtype)
+    if kind in ("max", "min"):
+        sign = 1.0 if kind == "max" else -1.0
+        if clamps and wide.shape[-1] == 0:
+            out = np.full(wide.shape[:-1], _LOWEST)
+        else:
+            out = _max_rows(sign * wide)
+        return round_to(sign * out, dtype, saturate)
     if kind == "sum":
         out = _tree(wide, np.add, 0.0)
         if count is not None:
@@ -118,7 +133,10 @@ def reduce_rows(kind: str, x: Array, dtype: str, count: int | None = None) -> Ar
         out = _tree(wide, np.multiply, 1.0)
     else:
         raise ValueError(f"unknown reduction '{kind}'")
-    return round_to(round_to(out, "f32"), dtype)
+    if clamps:  # an overflow of f32 (or of f64, in a product) lies beyond the largest value
+        beyond = np.isfinite(wide).all(axis=-1) & (np.abs(out) > _F32_MAX)
+        out = np.where(beyond, np.copysign(_F32_MAX, out), out)
+    return round_to(round_to(out, "f32"), dtype, saturate)
 
 
 def reduce_partials(
@@ -159,18 +177,27 @@ def _f32(x: Array) -> Array:
     return round_to(x, "f32").astype(np.float64)
 
 
+def _squares(x: Array) -> Array:
+    """x * x in f64; infinite beyond f32, which statistics are held in."""
+    square = x * x
+    if (square > _F32_MAX).any():
+        square = np.where(np.isinf(round_to(square, "f32")), np.inf, square)
+    return square
+
+
 def norm_statistics(x: Array) -> tuple[Array, Array]:
     """
     x (..., c) typed -> mean (...) and variance (...), f32.
 
-    mean = f32(sum / c); variance = f32(sum of (x - mean)^2 / c), with that mean.
+    mean = f32(sum / c); variance = f32(sum of (x - mean)^2 / c), with that mean; a square beyond f32 is
+    infinite.
     """
     with np.errstate(all="ignore"):
         wide = decode(x)
         count = wide.shape[-1]
         mean = round_to(tree_sum(wide) / count, "f32")
         centred = wide - decode(mean)[..., None]
-        return mean, round_to(tree_sum(centred * centred) / count, "f32")
+        return mean, round_to(tree_sum(_squares(centred)) / count, "f32")
 
 
 def norm_merge(means: Array, variances: Array, count: int) -> tuple[Array, Array]:
@@ -186,7 +213,7 @@ def norm_merge(means: Array, variances: Array, count: int) -> tuple[Array, Array
         mean_parts = np.where(widths > 0, decode(means), 0.0)
         mean = tree_sum(np.moveaxis(mean_parts * widths, 0, -1)) / count
         spread = mean_parts - mean
-        square = np.where(widths > 0, (decode(variances) + spread * spread) * widths, 0.0)
+        square = np.where(widths > 0, (decode(variances) + _squares(spread)) * widths, 0.0)
         variance = tree_sum(np.moveaxis(square, 0, -1)) / count
     return round_to(mean, "f32"), round_to(variance, "f32")
 
@@ -197,65 +224,95 @@ def _inverse_root(x: Array, epsilon: float) -> Array:
 
 
 def norm_apply(
-    x: Array, mean: Array, variance: Array, gamma: Array, beta: Array, epsilon: float, dtype: str
+    x: Array,
+    mean: Array,
+    variance: Array,
+    gamma: Array,
+    beta: Array,
+    epsilon: float,
+    dtype: str,
+    saturate: bool = True,
 ) -> Array:
     """x (..., c), mean (...): (x - mean) * f32(1 / sqrt(variance + epsilon)) * gamma + beta, rounded once."""
     with np.errstate(all="ignore"):
         out = decode(x) - decode(mean)[..., None]
         out *= _inverse_root(variance, epsilon)[..., None]
-        return round_to(out * decode(gamma) + decode(beta), dtype)
+        return round_to(out * decode(gamma) + decode(beta), dtype, saturate)
 
 
-def layer_norm_rows(x: Array, gamma: Array, beta: Array, epsilon: float, dtype: str) -> Array:
+def layer_norm_rows(
+    x: Array, gamma: Array, beta: Array, epsilon: float, dtype: str, saturate: bool = True
+) -> Array:
     """x (..., c) typed, gamma and beta broadcast -> (..., c): norm_apply with the row's own statistics."""
     mean, variance = norm_statistics(x)
-    return norm_apply(x, mean, variance, gamma, beta, epsilon, dtype)
+    return norm_apply(x, mean, variance, gamma, beta, epsilon, dtype, saturate)
 
 
-def rms_norm_rows(x: Array, gamma: Array, epsilon: float, dtype: str) -> Array:
+def rms_norm_rows(x: Array, gamma: Array, epsilon: float, dtype: str, saturate: bool = True) -> Array:
     """x (..., c) typed, gamma (..., c) broadcast -> (..., c) of `dtype`; statistics in f32."""
     with np.errstate(all="ignore"):
         wide = decode(x)
-        square = round_to(tree_sum(wide * wide) / wide.shape[-1], "f32")
+        square = round_to(tree_sum(_squares(wide)) / wide.shape[-1], "f32")
         wide *= _inverse_root(square, epsilon)[..., None]
-        return round_to(wide * decode(gamma), dtype)
+        return round_to(wide * decode(gamma), dtype, saturate)
 
 
-def _exponentials(x: Array, maximum: Array, scale: float) -> Array:
-    """exp(scale * (x - maximum)) in f64; a row whose maximum is -inf (all masked) gives zeros, not NaN."""
-    shift = np.where(maximum == -np.inf, 0.0, maximum)[..., None]
-    return np.exp(np.ascontiguousarray((x - shift) * float(np.float32(scale))))
+def _exponentials(x: Array, extreme: Array, scale: float) -> tuple[Array, Array]:
+    """
+    exp(scale * (x - extreme)) in f64, and the rows (...) that are masked whole, which give zeros.
+
+    `extreme` is what the maximum of scale * x is made of: the maximum of x, or for a negative scale the
+    minimum. In a row that is masked whole it is an infinity that scale makes negative.
+    """
+    factor = float(np.float32(scale))
+    masked = np.isinf(extreme) & (factor * np.where(np.isinf(extreme), extreme, 0.0) == -np.inf)
+    shift = np.where(masked, 0.0, extreme)[..., None]
+    return np.exp(np.ascontiguousarray((x - shift) * factor)), masked
 
 
 def softmax_exp(
     scores: Array,
-    maximum: Array,
+    extreme: Array,
     scale: float,
     dtype: str,
     sum_dtype: str = "f32",
     saturate: bool = True,
+    empty_rows: str = "zero",
 ) -> tuple[Array, Array]:
     """
-    scores (..., n), maximum (...) -> p = exp(scale * (s - max)) rounded to `dtype`, and the sum of those p.
+    scores (..., n), extreme (...) -> p = exp(scale * (s - extreme)) rounded to `dtype`, and the sum of those.
 
-    The sum is taken in f64 and rounded once to `sum_dtype`. A row with maximum -inf gives p = 0 and sum = 0.
+    `extreme` is the row's maximum, for a negative scale its minimum. The sum is taken in f64 and rounded once
+    to `sum_dtype`. A row that is masked whole (extreme -inf, for a negative scale +inf) gives p = 0 and a sum
+    of 1 (`zero`) or 0 (`nan`), or all p = 1 and their sum (`uniform`): what p / sum is wanted to be.
     """
     with np.errstate(all="ignore"):
-        p = round_to(_exponentials(decode(scores), decode(maximum), scale), dtype, saturate)
-        return p, round_to(tree_sum(decode(p)), sum_dtype)
+        raised, masked = _exponentials(decode(scores), decode(extreme), scale)
+        if empty_rows == "uniform" and masked.any():
+            raised = np.where(masked[..., None], 1.0, raised)
+        p = round_to(raised, dtype, saturate)
+        total = tree_sum(decode(p))
+        if empty_rows == "zero":
+            total = np.where(masked, 1.0, total)
+        return p, round_to(total, sum_dtype)
 
 
-def softmax_rows(x: Array, scale: float, dtype: str) -> Array:
+def softmax_rows(x: Array, scale: float, dtype: str, saturate: bool = True, empty_rows: str = "nan") -> Array:
     """
     x (..., c) -> softmax of scale * x over the last axis; the sum in f32, the quotient rounded once.
 
-    A row that is -inf throughout gives NaN (0/0), as every framework does.
+    A row that is masked whole (scale * x is -inf throughout) gives NaN (0/0), zeros, or 1/c throughout.
     """
     with np.errstate(all="ignore"):
         wide = decode(x)
-        p = _exponentials(wide, _max_rows(wide), scale)
-        total = _f32(tree_sum(p))[..., None]
-        return round_to(p / total, dtype)
+        extreme = _max_rows(wide) if scale >= 0 else -_max_rows(-wide)
+        p, masked = _exponentials(wide, extreme, scale)
+        if empty_rows != "nan" and masked.any():
+            p = np.where(masked[..., None], 1.0 if empty_rows == "uniform" else 0.0, p)
+        total = _f32(tree_sum(p))
+        if empty_rows == "zero":
+            total = np.where(masked, 1.0, total)
+        return round_to(p / total[..., None], dtype, saturate)
 
 
 UNARY: tuple[str, ...] = tuple(special.UNARY_F64)

@@ -234,8 +234,7 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
     if kind == "gather":
         return _gather(operator, _record(op), *operands)
     if kind == "bias_gelu":
-        saturate = bool(operator.attributes.get("saturate", True))
-        return numerics.bias_gelu_rows(operands[0], operands[1], operator.result_dtype, saturate)
+        return numerics.bias_gelu_rows(*operands, operator.result_dtype, _saturates(operator))
     if kind in FUNCTIONS or kind == "gelu":
         return _pointwise(operator, operands)
     function = _OPERATIONS.get(kind)
@@ -279,9 +278,9 @@ def _matmul(operator: Operator, record: matmul_plan.MatmulRecord, a: Array, b: A
         for part in range(count)
     ]
     if count > 1:
-        result = numerics.reduce_partials(parts, shape.result_dtype, True)
+        result = numerics.reduce_partials(parts, shape.result_dtype, _saturates(operator))
     elif shape.partial != shape.result_dtype:
-        result = numerics.cast_array(parts[0], shape.result_dtype, 0, True)
+        result = numerics.cast_array(parts[0], shape.result_dtype, 0, _saturates(operator))
     else:
         result = parts[0]
     return np.ascontiguousarray(result.swapaxes(-1, -2)) if record.swap else result
@@ -296,6 +295,8 @@ def _attention(
     mask: Array | None = None,
 ) -> Array:
     shape = attention_plan.canonical(operator)
+    if name_of(q.dtype) != shape.dtype:  # widened
+        q, k, v = (numerics.cast_array(x, shape.dtype) for x in (q, k, v))
     _, _, block = attention_plan.blocks(shape, record.grid)
     _, _, count = attention_plan.used_grid(shape, record.grid)
     inputs = matmul_plan.PASS_INPUTS
@@ -311,12 +312,14 @@ def _attention(
             numerics.pointwise("add", s, mask[..., keys], dtype=score_type)
             for s, keys in zip(scores, columns, strict=True)
         ]
-    maxima = np.stack([numerics.reduce_rows("max", s, "f32") for s in scores], axis=-1)
-    row = numerics.reduce_rows("max", maxima, "f32")
+    extreme = "min" if shape.scale < 0 else "max"
+    extrema = np.stack([numerics.reduce_rows(extreme, s, "f32") for s in scores], axis=-1)
+    row = numerics.reduce_rows(extreme, extrema, "f32")
+    empty = str(operator.attributes.get("empty_rows", "zero"))
     partials: list[Array] = []
     sums: list[Array] = []
     for s, keys in zip(scores, columns, strict=True):
-        p, total = numerics.softmax_exp(s, row, shape.scale, shape.dtype, "f32", True)
+        p, total = numerics.softmax_exp(s, row, shape.scale, shape.dtype, "f32", True, empty)
         sums.append(total)
         values = v[..., keys, :].swapaxes(-1, -2)
         partials.append(numerics.gemm_logical(p, values, partial_type, inputs[shape.output_kernel]))
@@ -326,7 +329,9 @@ def _attention(
         output = numerics.reduce_partials(partials, "f32", True)
         total = numerics.reduce_partials(sums, "f32", True)
     inverse = numerics.pointwise("reciprocal", total, dtype="f32")
-    return numerics.pointwise("mul", output, inverse[..., None], dtype=shape.result_dtype, saturate=True)
+    return numerics.pointwise(
+        "mul", output, inverse[..., None], dtype=shape.result_dtype, saturate=_saturates(operator)
+    )
 
 
 def _pointwise(operator: Operator, operands: Sequence[Array]) -> Array:
@@ -334,23 +339,40 @@ def _pointwise(operator: Operator, operands: Sequence[Array]) -> Array:
         function = "gelu_tanh" if operator.attributes.get("approximate", "tanh") == "tanh" else "gelu_erf"
     else:
         function = FUNCTIONS[operator.name]
-    saturate = bool(operator.attributes.get("saturate", True))
-    result = numerics.pointwise(function, *operands, dtype=operator.result_dtype, saturate=saturate)
+    result = numerics.pointwise(
+        function, *operands, dtype=operator.result_dtype, saturate=_saturates(operator)
+    )
     return np.broadcast_to(result, operator.result_shape)
 
 
 def _gather(operator: Operator, record: gather_plan.GatherRecord, table: Array, indices: Array) -> Array:
-    result = np.take(table, indices, axis=int(operator.attributes.get("axis", 0)))
+    result = _rows(operator, table, indices, int(operator.attributes.get("axis", 0)))
     parts, _ = gather_plan.used_grid(gather_plan.canonical(operator), record.grid)
     if parts == 1:
         return result
     return numerics.reduce_partials((result, np.zeros_like(result)), operator.result_dtype)  # -0 and NaN show
 
 
+def _rows(operator: Operator, table: Array, indices: Array, axis: int) -> Array:
+    """The rows that the indices name: the nearest one, or zeros, for an index outside of the table."""
+    result = np.take(table, indices, axis=axis, mode="clip")
+    if operator.attributes.get("out_of_range") != "zero":
+        return result
+    outside = (indices < 0) | (indices >= table.shape[axis])
+    outside = outside.reshape(*(1,) * axis, *outside.shape, *(1,) * (table.ndim - axis - 1))
+    return np.where(outside, np.zeros((), table.dtype), result)
+
+
+def _saturates(operator: Operator) -> bool:
+    return bool(operator.attributes.get("saturate", True))
+
+
 def _cast(operator: Operator, x: Array) -> Array:
     attributes = operator.attributes
-    saturate = bool(attributes.get("saturate", True))
-    return numerics.cast_array(x, operator.result_dtype, int(attributes.get("scale", 0)), saturate)
+    truncate = attributes.get("rounding") == "truncate"
+    return numerics.cast_array(
+        x, operator.result_dtype, int(attributes.get("scale", 0)), _saturates(operator), truncate
+    )
 
 
 def _reduce(operator: Operator, x: Array) -> Array:
@@ -362,8 +384,8 @@ def _reduce(operator: Operator, x: Array) -> Array:
         -1 if columns else math.prod(x.shape[a] for a in kept), columns
     )
     if kind == "mean":
-        return numerics.reduce_rows("sum", rows, operator.result_dtype, count=columns)
-    return numerics.reduce_rows(kind, rows, operator.result_dtype)
+        return numerics.reduce_rows("sum", rows, operator.result_dtype, columns, _saturates(operator))
+    return numerics.reduce_rows(kind, rows, operator.result_dtype, saturate=_saturates(operator))
 
 
 def _layer_norm(operator: Operator, record: RowRecord, x: Array, gamma: Array, beta: Array) -> Array:
@@ -372,12 +394,16 @@ def _layer_norm(operator: Operator, record: RowRecord, x: Array, gamma: Array, b
         parts = [numerics.norm_statistics(x[..., at : at + block]) for at in range(0, x.shape[-1], block)]
         means, variances = (np.stack(statistic) for statistic in zip(*parts, strict=True))
         mean, variance = numerics.norm_merge(means, variances, x.shape[-1])
-        return numerics.norm_apply(x, mean, variance, gamma, beta, _epsilon(operator), operator.result_dtype)
-    return numerics.layer_norm_rows(x, gamma, beta, _epsilon(operator), operator.result_dtype)
+        return numerics.norm_apply(
+            x, mean, variance, gamma, beta, _epsilon(operator), operator.result_dtype, _saturates(operator)
+        )
+    return numerics.layer_norm_rows(
+        x, gamma, beta, _epsilon(operator), operator.result_dtype, _saturates(operator)
+    )
 
 
 def _rms_norm(operator: Operator, x: Array, gamma: Array) -> Array:
-    return numerics.rms_norm_rows(x, gamma, _epsilon(operator), operator.result_dtype)
+    return numerics.rms_norm_rows(x, gamma, _epsilon(operator), operator.result_dtype, _saturates(operator))
 
 
 def _epsilon(operator: Operator) -> float:
@@ -385,14 +411,20 @@ def _epsilon(operator: Operator) -> float:
 
 
 def _softmax(operator: Operator, x: Array) -> Array:
-    return numerics.softmax_rows(x, float(operator.attributes.get("scale", 1.0)), operator.result_dtype)
+    return numerics.softmax_rows(
+        x,
+        float(operator.attributes.get("scale", 1.0)),
+        operator.result_dtype,
+        _saturates(operator),
+        str(operator.attributes.get("empty_rows", "nan")),
+    )
 
 
 def _pad(operator: Operator, x: Array) -> Array:
-    value = numerics.round_to(
-        np.asarray(np.float32(operator.attributes.get("value", 0.0)), np.float64), operator.result_dtype
-    )
-    result = np.full(operator.result_shape, value.astype(x.dtype), x.dtype)
+    value = operator.attributes.get("value", 0.0)
+    if not is_integer(operator.result_dtype):
+        value = numerics.round_to(np.array([value], np.float64), operator.result_dtype)[0]
+    result = np.full(operator.result_shape, value, x.dtype)
     inside = tuple(
         slice(low, low + size) for low, size in zip(operator.attributes["low"], x.shape, strict=True)
     )

@@ -138,16 +138,15 @@ def _to_fp8(x: Array, name: str, saturate: bool) -> Array:
     return np.take(_fp8_codes(name, saturate), bits, mode="clip").view(dtypes.numpy_dtype(name))
 
 
-def _to_integer(x: Array, name: str, saturate: bool) -> Array:
+def _to_integer(x: Array, name: str, saturate: bool, truncate: bool = False) -> Array:
     kind = dtypes.numpy_dtype(name)
     if kind == np.bool_:
         return x != 0
     info = np.iinfo(kind)
     low, high = (info.min, info.max) if saturate else (-(2.0**62), 2.0**62)
     with np.errstate(all="ignore"):
-        bounded = np.clip(np.rint(x), low, high)
-        bounded[np.isnan(bounded)] = 0.0
-        return bounded.astype(np.int64).astype(kind)
+        bounded = np.clip(np.trunc(x) if truncate else np.rint(x), low, high)
+        return np.where(np.isnan(bounded), 0.0, bounded).astype(np.int64).astype(kind)
 
 
 def round_to(x: Array, dtype: str, saturate: bool = False) -> Array:
@@ -180,12 +179,13 @@ def round_to(x: Array, dtype: str, saturate: bool = False) -> Array:
     return out
 
 
-def cast_array(x: Array, dtype: str, scale: int = 0, saturate: bool = True) -> Array:
+def cast_array(x: Array, dtype: str, scale: int = 0, saturate: bool = True, truncate: bool = False) -> Array:
     """
     The stored form of x: value * 2^-scale rounded once to `dtype`, never through a narrower type.
 
-    `saturate` is for FP8 (largest value instead of NaN or infinity) and integers (clamp instead of low bits).
-    A NaN keeps its sign where the target is an OCP FP8 format.
+    `saturate` is for FP8 (largest value instead of NaN or infinity) and integers (clamp instead of low bits),
+    `truncate` for floats that become integers: toward zero, not to the nearest. A NaN keeps its sign where
+    the target is an OCP FP8 format.
     """
     source = dtypes.name_of(x.dtype) if x.dtype != np.float64 else "f64"
     if source != "f64" and dtypes.is_integer(source) and dtypes.is_integer(dtype) and scale == 0:
@@ -197,12 +197,14 @@ def cast_array(x: Array, dtype: str, scale: int = 0, saturate: bool = True) -> A
             return np.clip(x.astype(np.int64), info.min, info.max).astype(target)
         return x.astype(np.int64).astype(target)
     if source == dtype and scale == 0:
-        return np.ascontiguousarray(x).copy()
+        return np.array(x, order="C")
     if source == "f64":
         with np.errstate(all="ignore"):
             wide = np.ldexp(x, -scale) if scale else x
     else:
         wide = decode(x, -scale)
+    if dtypes.is_integer(dtype):
+        return _to_integer(np.asarray(wide), dtype, saturate, truncate)
     if dtypes.is_fp8(dtype) and wide.ndim:
         return _to_fp8(np.ascontiguousarray(wide), dtype, saturate)
     return round_to(wide, dtype, saturate)

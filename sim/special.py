@@ -99,10 +99,18 @@ def _maximum(x: Array, y: Array) -> Array:
     return out
 
 
+def _exp(x: Array) -> Array:
+    # The exponential of a finite number is finite, however large: an 8-bit result saturates, wider ones
+    # become infinite when they are rounded.
+    out = np.exp(x)
+    beyond = np.isinf(out)
+    return np.where(beyond & (x != np.inf), np.finfo(np.float64).max, out) if beyond.any() else out
+
+
 UNARY_F64: dict[str, Callable[..., Array]] = {
     "neg": np.negative,
     "abs": np.abs,
-    "exp": np.exp,
+    "exp": _exp,
     "log": np.log,
     "sqrt": np.sqrt,
     "rsqrt": lambda x: 1.0 / np.sqrt(x),

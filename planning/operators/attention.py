@@ -42,6 +42,7 @@ from tilewright.planning.operators.matmul import (
     splits,
     swap_last,
 )
+from tilewright.planning.operators.rowwise import empty_rows
 from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.stages import Stages, Value
 
@@ -65,7 +66,7 @@ class Shape:
     value_depth: int
     score_kernel: str
     output_kernel: str
-    dtype: str
+    dtype: str  # of q, k, v and the probabilities as the kernels read them
     scale: float
     result_dtype: str
     mask: tuple[int, ...] | None = None  # its shape, padded to the rank of the scores
@@ -77,24 +78,23 @@ class Shape:
 
 def canonical(operator: Operator) -> Shape:
     (q, dq), (k, dk), (v, dv) = operator.operand_types[:3]
-    accumulate = operator.attributes.get("accumulate")
-    if accumulate is None and dq == "f16":
-        accumulate = "f16"
-    score, _, _ = choose_kernel(operator, dq, dk, accumulate)
-    output, _, _ = choose_kernel(operator, dv, dv, accumulate)
-    if dk != dq or dv != dq or (dq.startswith("f8") and score != "gemm.f8"):
+    if dk != dq or dv != dq:
         raise operator.error(
             f"q, k and v have element types {dq}, {dk} and {dv}", hint="cast them to one type"
         )
+    # Without `accumulate` FP8 adds in f16, everything else in f32: what `choose_kernel` does by itself.
+    kernel_name, (dtype, _), _ = choose_kernel(operator, dq, dq, operator.attributes.get("accumulate"))
+    if kernel_name == "gemm.f8":
+        dtype = dq  # the unit reads OCP codes as they are
     return Shape(
         tuple(q[:-2]),
         q[-2],
         k[-2],
         q[-1],
         v[-1],
-        score,
-        output,
-        dq,
+        kernel_name,
+        kernel_name,
+        dtype,
         float(operator.attributes.get("scale", 1.0)),
         operator.result_dtype,
         _mask_shape(operator),
@@ -342,6 +342,16 @@ def mask_source(value: Value, full: tuple[int, ...], drop: bool) -> View | None:
     return view.broadcast(full, tuple(range(len(full) - len(view.shape), len(full))))
 
 
+def _widened(builder: Builder, number: int, dtype: str) -> str:
+    """Operand `number` in the type that the kernels read: FP8 that is added up in f32 is widened to f16."""
+    value = builder.operands[number]
+    if value.dtype == dtype:
+        return f"in{number}"
+    wide = builder.add_buffer(f"wide{number}", value.layout, dtype)
+    builder.elementwise("cast", f"in{number}", wide, "operand in the kernel's format", scale=0)
+    return wide
+
+
 def expand(
     operator: Operator, record: AttentionRecord, operands: tuple[Value, ...], machine: Machine
 ) -> Stages:
@@ -352,7 +362,7 @@ def expand(
     builder = Builder(operator, operands, machine)
     targets = [t for t in operand_targets(operator, record, operands, machine)[:3] if t is not None]
     sources = [
-        (f"in{i}", value.view, target)
+        (_widened(builder, i, shape.dtype), value.view, target)
         for i, (value, target) in enumerate(zip(operands[:3], targets, strict=True))
     ]
     mask_axes: dict[str, int] = {}
@@ -385,21 +395,21 @@ def expand(
         )
         scores = masked
     maxima = builder.add_buffer("maxima", where.maxima, "f32", "partials")
-    builder.compute(
-        "reduce.max", "bmn", [(scores, bmn)], [(maxima, {"b": 1, "m": 2})], "row maxima", reduced=1
-    )
+    # the maximum of scale * s is that of s, or, where the scale turns the order around, the minimum
+    extreme, extrema = ("reduce.max", "row maxima") if shape.scale >= 0 else ("reduce.min", "row minima")
+    builder.compute(extreme, "bmn", [(scores, bmn)], [(maxima, {"b": 1, "m": 2})], extrema, reduced=1)
     row, row_axes = maxima, {"b": 1, "m": 2}
     if parts > 1:
         gathered = builder.add_buffer("all_maxima", where.all_maxima, "f32", "partials")
         every = View.identity((parts, shape.b, shape.queries))
-        builder.gather_into([(maxima, every, every)], gathered, "row maxima of the key parts")
+        builder.gather_into([(maxima, every, every)], gathered, f"{extrema} of the key parts")
         row, row_axes = builder.add_buffer("row_max", where.row, "f32"), {"b": 0, "m": 1}
         builder.compute(
-            "reduce.max",
+            extreme,
             "bmp",
             [(gathered, {"b": 1, "m": 2, "p": 0})],
             [(row, row_axes)],
-            "row maxima",
+            extrema,
             reduced=1,
         )
     # probabilities are the left operand of the second product: panels as wide as a pass of its kernel,
@@ -423,6 +433,7 @@ def expand(
         [(p, bmn), (sums, {"b": 1, "m": 2})],
         "exp(s - max)",
         scale=shape.scale,
+        **empty_rows(operator, "zero"),
     )
     partial = builder.add_buffer("outputs", where.partial, partial_type, "partials")
     builder.compute(
@@ -446,6 +457,7 @@ def expand(
             [(partial, {"b": 1, "m": 2, "n": 3}), (inverse, {"b": 1, "m": 2, "n": -1})],
             [(result, bmn)],
             "divide by the sums",
+            **operator.saturation,
         )
         return builder.finish((result, view))
     arrived = builder.add_buffer("arrived", where.arrived, partial_type, "partials")
@@ -482,6 +494,7 @@ def expand(
         [(total, bmn), (inverse, {"b": 0, "m": 1, "n": -1})],
         [(result, bmn)],
         "divide by the sums",
+        **operator.saturation,
     )
     return builder.finish((result, view))
 

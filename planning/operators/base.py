@@ -51,6 +51,11 @@ class Operator:
     def result_dtype(self) -> str:
         return self.result_types[0][1]
 
+    @property
+    def saturation(self) -> dict[str, int]:
+        """What the kernel that rounds the result is told: nothing where it saturates, its default."""
+        return {} if self.attributes.get("saturate", True) else {"saturate": 0}
+
     def error(self, message: str, **kwargs: Any) -> PlanError:
         return PlanError(f"{self.name}: {message}", location=self.where or None, **kwargs)
 

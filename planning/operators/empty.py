@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from tilewright.machine import Machine
-from tilewright.planning.dtypes import is_integer
+from tilewright.planning.dtypes import float_format, is_fp8, is_integer
 from tilewright.planning.operators.base import Builder, Operator, flat_layout
 from tilewright.planning.operators.movement import fill_word
 from tilewright.planning.stages import Stages, Value
@@ -26,15 +26,18 @@ def is_empty(operator: Operator) -> bool:
     return operator.name != "concat" and 0 in sizes
 
 
-def value_of_nothing(operator: Operator) -> float:
+def value_of_nothing(operator: Operator) -> float | int:
     """Every element of the result when an operand has no elements and the result has."""
     if operator.name == "pad":
-        return float(operator.attributes.get("value", 0.0))
+        return operator.attributes.get("value", 0.0)
     if operator.name != "reduce":
         return 0.0
     kind, integer = operator.attributes["kind"], is_integer(operator.result_dtype)
     bits = {"i8": 8, "i32": 32}.get(operator.operand_types[0][1], 0)
     lowest, highest = (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1) - 1) if integer else (-math.inf, math.inf)
+    if is_fp8(operator.result_dtype) and operator.attributes.get("saturate", True):
+        highest = float_format(operator.result_dtype).max_value
+        lowest = -highest
     return {"sum": 0.0, "prod": 1.0, "mean": math.nan, "max": lowest, "min": highest}[kind]
 
 

@@ -5,8 +5,8 @@ everyone.
 
 Every tile copies the rows it owns to the places that ask for them and leaves zeros elsewhere; of the parts
 that share a block of columns exactly one holds any row, so their sum is the row, unrounded. Nothing of the
-table moves. A row that no part owns (an index outside the table) comes out as zeros, and a -0 that passes
-through a sum as +0.
+table moves. An index outside the table is drawn to its first or last row by every tile, or with `out_of_range
+zero` found by none, so that zeros come out. A -0 that passes through a sum comes out as +0.
 """
 
 from __future__ import annotations
@@ -211,6 +211,7 @@ def expand(operator: Operator, record: GatherRecord, operands: tuple[Value, ...]
         [(table, {"r": 0, "c": 1}), (indices, {"t": 0}), (first, {"p": 0})],
         [(partial, ptc)],
         "rows that lie here",
+        **({} if operator.attributes.get("out_of_range") == "zero" else {"rows": shape.rows}),
     )
     axis, result_shape = _axis(operator), operator.result_shape
     gathered = list(range(axis, axis + len(operator.operand_types[1][0])))

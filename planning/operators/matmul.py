@@ -601,7 +601,7 @@ def multiply(
             [(result, axes)],
             f"{reason}: result type",
             scale=0,
-            saturate=1,
+            saturate=int(builder.operator.attributes.get("saturate", True)),
         )
         return result, view
     arrived = builder.add_buffer("arrived", where.arrived, shape.partial, "partials")
@@ -615,6 +615,7 @@ def multiply(
         [(arrived, axes4)],
         [(result, {"b": 0, "m": 1, "n": 2})],
         f"{reason}: add {kp} partials",
+        **builder.operator.saturation,
     )
     return result, view
 

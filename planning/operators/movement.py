@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright.machine import Machine
-from tilewright.planning.dtypes import itemsize, numpy_dtype
+from tilewright.planning.dtypes import is_integer, itemsize, numpy_dtype
 from tilewright.planning.layout import View
 from tilewright.planning.operators.base import (
     Builder,
@@ -23,6 +23,7 @@ from tilewright.planning.operators.base import (
 )
 from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.stages import Stages, Value
+from tilewright.sim.rounding import round_to
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def expand_pad(
     builder = Builder(operator, operands, machine)
     layout, view = flat_layout(operator.result_shape, operator.result_dtype, machine)
     result = builder.add_buffer("result", layout, operator.result_dtype, "activations")
-    word = fill_word(float(operator.attributes.get("value", 0.0)), operator.result_dtype)
+    word = fill_word(operator.attributes.get("value", 0.0), operator.result_dtype)
     (value,) = operands
     inner = _part(view, list(operator.attributes["low"]), value.shape)
     before = len(builder.stages)
@@ -128,13 +129,12 @@ def _part(view: View, offsets: list[int], sizes: tuple[int, ...]) -> View:
 
 
 def fill_word(value: float, dtype: str) -> int:
-    """The 32-bit word that repeats one element of this type."""
-    size = itemsize(dtype)
-    kind = numpy_dtype(dtype)
-    rounded = np.rint(np.array([value])) if np.dtype(kind).kind in "iu" else np.array([value])
-    with np.errstate(all="ignore"):
-        raw = rounded.astype(kind).tobytes()
-    return int.from_bytes(raw * (4 // size), "little")
+    """The 32-bit word that repeats one element of this type; an integer exactly, a float rounded once."""
+    if is_integer(dtype):
+        raw = np.array([int(value)]).astype(numpy_dtype(dtype)).tobytes()
+    else:
+        raw = round_to(np.array([float(value)]), dtype).tobytes()
+    return int.from_bytes(raw * (4 // itemsize(dtype)), "little")
 
 
 def _flat(

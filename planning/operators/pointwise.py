@@ -289,6 +289,8 @@ def expand(
     scalars: dict[str, int | float] = {}
     if operator.name == "cast":
         scalars["scale"] = int(operator.attributes.get("scale", 0))
+        if operator.attributes.get("rounding", "nearest") == "truncate":
+            scalars["truncate"] = 1
     if operator.name == "cast" or operator.result_dtype.startswith("f8"):
         scalars["saturate"] = int(operator.attributes.get("saturate", True))
     if operator.name == "bias_gelu":

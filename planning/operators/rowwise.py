@@ -30,6 +30,9 @@ from tilewright.planning.operators.pointwise import broadcast_target
 from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.stages import Move, Stages, Value
 
+EMPTY_ROWS = {"zero": 0, "uniform": 1, "nan": 2}
+"""The scalar `empty_rows` of the kernels."""
+
 
 @dataclass(frozen=True)
 class RowRecord(Record):
@@ -240,13 +243,19 @@ def expand(operator: Operator, record: RowRecord, operands: tuple[Value, ...], m
         return _expand_reduce(builder, operator, names[0], layout, view)
     result = builder.add_buffer("result", layout, operator.result_dtype, "activations")
     ins = [(names[0], rc), *((name, {"c": 0}) for name in names[1:])]
-    scalars = (
-        {"scale": float(attrs.get("scale", 1.0))}
-        if operator.name == "softmax"
-        else {"epsilon": float(attrs.get("epsilon", 1e-6))}
-    )
+    scalars: dict[str, int | float] = dict(operator.saturation)
+    if operator.name == "softmax":
+        scalars |= {"scale": float(attrs.get("scale", 1.0)), **empty_rows(operator, "nan")}
+    else:
+        scalars["epsilon"] = float(attrs.get("epsilon", 1e-6))
     builder.compute(operator.name, "rc", ins, [(result, rc)], operator.name, **scalars)
     return builder.finish((result, view))
+
+
+def empty_rows(operator: Operator, default: str) -> dict[str, int]:
+    """What the softmax kernels are told about rows that are masked whole: nothing at their default."""
+    found = operator.attributes.get("empty_rows", default)
+    return {} if found == default else {"empty_rows": EMPTY_ROWS[found]}
 
 
 def _expand_reduce(builder: Builder, operator: Operator, rows: str, layout: Layout, view: View) -> Stages:
@@ -255,7 +264,7 @@ def _expand_reduce(builder: Builder, operator: Operator, rows: str, layout: Layo
     shape = operator.operand_types[0][0]
     out = Layout((layout.axes[0],), ((0, 0),), tiles=layout.tiles)
     result = builder.add_buffer("result", out, operator.result_dtype, "activations")
-    scalars: dict[str, int | float] = {"reduced": 1}
+    scalars: dict[str, int | float] = {"reduced": 1, **operator.saturation}
     kernel = f"reduce.{'sum' if kind == 'mean' else kind}"
     if kind == "mean":
         scalars["count"] = math.prod(shape[a] for a in reduced)
@@ -318,6 +327,7 @@ def _expand_split(builder: Builder, operator: Operator, names: list[str]) -> Sta
         [(result, {"r": r, "c": c})],
         "normalise",
         epsilon=float(operator.attributes.get("epsilon", 1e-6)),
+        **operator.saturation,
     )
     return builder.finish((result, view))
 

@@ -464,6 +464,11 @@ def concat(w: Writer) -> Value:
     return w.op("concat", parts, f"axis {axis}", tuple(shape), x.dtype)
 
 
+def _lowest(dtype: str) -> str:
+    """The lowest value of a float type, as a literal."""
+    return {"f8E4M3FNUZ": "-240.0", "f8E5M2FNUZ": "-57344.0", "f8E4M3FN": "-448.0"}.get(dtype, "0xFF800000")
+
+
 def pad(w: Writer) -> Value:
     x = w.some(
         lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 4,
@@ -475,7 +480,7 @@ def pad(w: Writer) -> Value:
     if math.prod(shape) > LIMIT:
         return transpose(w) if len(x.shape) > 1 else reshape(w)
     value = (
-        w.rng.choice(("", "value 1.5", "value -2.0", "value 0xFF800000"))
+        w.rng.choice(("", "value 1.5", "value -2.0", f"value {_lowest(x.dtype)}"))
         if not is_integer(x.dtype)
         else w.rng.choice(("", "value 3.0"))
     )

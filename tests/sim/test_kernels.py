@@ -363,12 +363,33 @@ def test_softmax_exponentials_and_their_sum() -> None:
     expected = np.exp(np.float32(0.125) * (scores.astype(np.float64) - maximum[..., None]))
     np.testing.assert_array_equal(p, expected.astype(np.float16))
     np.testing.assert_array_equal(total, p.astype(np.float64).sum(-1).astype(np.float32))
-    masked = np.full((1, 1, 1, 4), -np.inf, np.float16)
-    p, total = run(
-        "softmax.exp", [masked, np.full((1, 1, 1), -np.inf, np.float32)], ("f16", "f32"), (1, 1, 4), scale=1.0
-    )
-    assert not p.any()
-    assert not total.any()
+
+
+def test_rows_that_are_masked_whole() -> None:
+    """p and the sum that it is divided by: 0 / 1, 1 / n, or 0 / 0; other rows do not change."""
+    other = np.array([0.0, -np.inf, -1.0, -2.0], np.float16)
+    for scale in (1.0, -1.0):
+        scores = np.sign(scale) * np.stack([np.full(4, -np.inf, np.float16), other])[None, None]
+        extreme = np.array([[[-np.inf, 0.0]]], np.float32) * np.sign(scale)
+        softmax = np.exp(other.astype(np.float64))
+        for number, (value, total) in enumerate(((0.0, 1.0), (1.0, 4.0), (0.0, 0.0))):
+            p, sums = run(
+                "softmax.exp",
+                [scores.astype(np.float16), extreme.astype(np.float32)],
+                ("f16", "f32"),
+                (1, 2, 4),
+                scale=scale,
+                empty_rows=number,
+            )
+            np.testing.assert_array_equal(p[0, 0], [[value] * 4, softmax.astype(np.float16)])
+            assert sums[0, 0, 0] == total
+            (rows,) = run(
+                "softmax", [scores[0].astype(np.float16)], ("f16",), (2, 4), scale=scale, empty_rows=number
+            )
+            np.testing.assert_array_equal(rows[0, 0], [(0.0, 0.25, np.nan)[number]] * 4)
+            np.testing.assert_allclose(rows[0, 1], softmax / softmax.sum(), rtol=1e-3)
+    with pytest.raises(ValueError, match="empty_rows is 0 to 2, found 3"):
+        run("softmax", [np.zeros((1, 1, 4), np.float16)], ("f16",), (1, 4), empty_rows=3)
 
 
 # ---------------------------------------------------------------------------------------------------- matmul
