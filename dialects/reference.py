@@ -4,9 +4,10 @@ What a program computes: a plain numpy evaluation of `tile_tensor` and `tile_rep
 
 Operations compute in f64 on the values as they are stored, and each result is rounded once to its element
 type; what the language itself holds in f32, the statistics of norms, is in f32. Nothing here knows of tiles,
-passes of a matrix unit, or accumulation types, and no arithmetic is the machine model's: its results are compared with these under a tolerance (where they must be equal bit for bit,
-the machine model's own oracle follows the plan). With `round_activations=False` only parameters, inputs and
-constants are rounded, so that the result is that of arithmetic on the weights as quantised.
+passes of a matrix unit, or accumulation types, and no arithmetic is the machine model's: its results are
+compared with these under a tolerance (where they must be equal bit for bit, the machine model's own oracle
+follows the plan). With `round_activations=False` only parameters, inputs and constants are rounded, so that
+the result is that of arithmetic on the weights as quantised.
 """
 
 from __future__ import annotations
