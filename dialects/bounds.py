@@ -173,6 +173,8 @@ def _attention(op: tt.AttentionOp, operands: Sequence[Array], exact: Array) -> E
     wrong = np.where(np.isfinite(scores), wrong, 0.0)
     lost = np.isfinite(scores) & (np.abs(scores) + wrong >= unit.largest)
     z, dz = scores * scale, wrong * abs(scale)
+    if op.empty_rows.data == tt.EmptyRows.UNIFORM:  # every key of a row that is masked whole counts alike
+        z = np.where((z == -np.inf).all(axis=-1, keepdims=True), 0.0, z)
     # only what may be the largest shifts the row
     surest = np.max(z - dz, axis=-1, keepdims=True)
     candidate = z + dz >= surest

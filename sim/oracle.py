@@ -355,6 +355,8 @@ def _gather(operator: Operator, record: gather_plan.GatherRecord, table: Array, 
 
 def _rows(operator: Operator, table: Array, indices: Array, axis: int) -> Array:
     """The rows that the indices name: the nearest one, or zeros, for an index outside of the table."""
+    if not table.shape[axis]:
+        return np.zeros(operator.result_shape, table.dtype)
     result = np.take(table, indices, axis=axis, mode="clip")
     if operator.attributes.get("out_of_range") != "zero":
         return result
