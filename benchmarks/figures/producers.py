@@ -187,6 +187,38 @@ def allocation_instances(_: Runs) -> list[Part]:
     return [Table(CURVE_HEAD, list(curve(10, NODES)))]
 
 
+@producer("replay", "long", "c600")
+def replayed(_: Runs) -> list[Part]:
+    """Published plans of an F16 MLP, by part, beside the hardware's cycles."""
+    import replay
+
+    def row(name: str, kernels: str, cycles: Mapping[str, int], phase: int) -> list[str]:
+        parts = [number(cycles[part]) for part in replay.PARTS]
+        return [name, kernels, *parts, number(sum(cycles.values())), number(phase)]
+
+    rows: list[list[str]] = []
+    known: dict[object, replay.Replay] = {}
+    for i, plan in enumerate(replay.published(), 1):
+        up, down = (" x ".join(map(str, grid)) for grid in (plan.up, plan.down))
+        name = f"{i}: up {up}, down {down}" + (
+            ", its weights in standard memory" if plan.standard_down else ""
+        )
+        grids = (plan.up, plan.down)
+        if grids not in known:
+            known[grids] = replay.replay(plan)
+        found = replay.in_standard_memory(plan, known[grids]) if plan.standard_down else known[grids]
+        rows.append(row(name, "today", found.today, found.gelu_to_down))
+        rows.append(row("", "of that date", found.then, found.gelu_to_down))
+        if i == 1:
+            words = replay.replay(plan, words=True)
+            rows.append(row("", "of that date, words only", words.then, words.gelu_to_down))
+        left = f"{number(replay.implied(plan, found.then))} left"
+        blank = [left if part == "exchange" else "" for part in replay.PARTS]
+        phase = "" if plan.gelu_to_down is None else number(plan.gelu_to_down)
+        rows.append(["", "hardware", *blank, number(plan.cycles), phase])
+    return [Table(["plan", "kernels", *replay.PARTS, "total", "gelu to down"], rows)]
+
+
 # ------------------------------------------------------------------------------------ trained models
 
 
