@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --split-input-file --verify-diagnostics | filecheck %s
+// RUN: tile-opt %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
 // Attributes and operands that do not go with the rank.
 
@@ -53,5 +53,21 @@ func.func @main(%x: tensor<4x8xf32>) {
 // CHECK: concat needs at least one operand
 func.func @main() {
   %0 = "tile_tensor.concat"() <{axis = 0 : i64}> : () -> tensor<8x4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: expected the bits of an f32 or of an f64
+func.func @main(%x: tensor<4x8xf32>) {
+  %0 = tile_tensor.pad %x low [1, 0] high [0, 0] value 0xFFFFFFFFFFFFFFFFF : (tensor<4x8xf32>) -> tensor<5x8xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: expected a number of 64 bits
+func.func @main(%x: tensor<4x8xi32>) {
+  %0 = tile_tensor.pad %x low [1, 0] high [0, 0] value 99999999999999999999 : (tensor<4x8xi32>) -> tensor<5x8xi32>
   func.return
 }
