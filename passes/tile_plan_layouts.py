@@ -20,6 +20,7 @@ from xdsl.passes import ModulePass
 from tilewright import settings
 from tilewright.passes.graph_ir import GraphOfModule
 from tilewright.passes.tensor_ir import MACHINE, machine_of
+from tilewright.planning.capacity import check_capacity
 from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import choose
 
@@ -46,4 +47,5 @@ def plan_layouts(
     demanded.check_machine(machine)
     module.attributes[MACHINE] = StringAttr(machine.reference)
     program = GraphOfModule(module)
+    check_capacity(program.graph, machine, program.function.location)
     program.write(choose(program.graph, machine, demanded, ready=homes == "ready"))

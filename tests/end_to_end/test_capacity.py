@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bound of `planning/capacity.py` holds of every program that compiles: it is below what was placed."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import random_programs as programs
+
+from tilewright.backends.accounting import memory_by_category
+from tilewright.diagnostics import TileError
+from tilewright.dialects.parsing import context, parse_module
+from tilewright.dialects.tile_asm import module_to_program
+from tilewright.machine import load
+from tilewright.passes import pipeline
+from tilewright.passes.graph_ir import GraphOfModule
+from tilewright.planning.capacity import TooLarge, capacity, check_capacity, lower_bound
+
+DATA = ("parameters", "activations", "staging", "partials")
+
+
+def held_and_bound(text: str, name: str) -> tuple[int, int]:
+    """Bytes of data that a compiled program touches, over all tiles, and the bound."""
+    module = parse_module(text, ctx=(ctx := context()))
+    pipeline.compile(module, name, context=ctx, until="tile-fuse-epilogues")
+    bound = lower_bound(GraphOfModule(module).graph)
+    pipeline.compile(module, name, context=ctx)
+    memory = memory_by_category(module_to_program(module), load(name))
+    return sum(int(memory[category].sum()) for category in DATA), bound.total
+
+
+@pytest.mark.parametrize("first", [0, 20])
+def test_the_bound_is_below_what_is_placed(first: int) -> None:
+    found = 0
+    for seed in range(first, first + 20):
+        make = programs.repeated if seed % 3 == 0 else programs.program
+        text = make(5_000 + seed).text
+        try:
+            held, bound = held_and_bound(text, ("t4", "t16")[seed % 2])
+        except TileError as error:
+            if "not fit" in error.message or "no place" in error.message or "short" in error.message:
+                continue
+            raise
+        found += 1
+        assert 0 < bound <= held, text
+    assert found > 10
+
+
+def graph(text: str):
+    return GraphOfModule(parse_module(text, ctx=context())).graph
+
+
+def test_what_is_counted() -> None:
+    body = """func.func @main(%x: tensor<8x16xf16>, %w: tensor<16x32xf16> {tile_tensor.parameter = "w"},
+                 %u: tensor<64x64xf32> {tile_tensor.parameter = "u"}) -> tensor<32x8xf16> {
+  %p = tile_tensor.matmul %x, %w : (tensor<8x16xf16>, tensor<16x32xf16>) -> tensor<8x32xf16>
+  %t = tile_tensor.transpose %p permutation [1, 0] : (tensor<8x32xf16>) -> tensor<32x8xf16>
+  %y = tile_tensor.exp %t : (tensor<32x8xf16>) -> tensor<32x8xf16>
+  func.return %y : tensor<32x8xf16>
+}"""
+    need = lower_bound(graph(body))
+    assert need.parameters == 2 * 16 * 32  # nobody reads %u
+    assert need.live == 2 * 2 * 8 * 32 and need.operator is not None and need.operator.name == "y"
+
+
+LAYERS = """func.func @main(%x: tensor<64x512xf16>,
+    %w: !tile_repeat.sequence<12 x tensor<512x512xf16>> {{tile_tensor.parameter = [{names}]}})
+    -> tensor<64x512xf16> {{
+  %r = tile_repeat.repeat "layers" count 12 carried(%s = %x : tensor<64x512xf16>)
+      iterated(%m = %w : !tile_repeat.sequence<12 x tensor<512x512xf16>>) -> (tensor<64x512xf16>) {{
+    %p = tile_tensor.matmul %s, %m : (tensor<64x512xf16>, tensor<512x512xf16>) -> tensor<64x512xf16>
+    tile_repeat.yield %p : tensor<64x512xf16>
+  }}
+  func.return %r : tensor<64x512xf16>
+}}""".format(names=", ".join(f'"w{i}"' for i in range(12)))
+
+
+def test_layers_that_fit_and_fp8_are_named() -> None:
+    machine = load("t16")
+    with pytest.raises(TooLarge) as error:
+        check_capacity(graph(LAYERS), machine)
+    assert "the parameters do not fit: they take 6,291,456 bytes" in error.value.message
+    fit = capacity(machine) // (2 * 512 * 512)
+    assert f"in each of 12 iterations; those of {fit} would fit" in error.value.notes[1]
+    assert "in FP8 they take 3,145,728 bytes, which fits" in error.value.notes[2]
+    check_capacity(graph(LAYERS), load("t64"))
+
+
+def test_the_answer_comes_from_shapes_alone() -> None:
+    text = """func.func @main(%x: tensor<1000000x1000000xf16>) -> tensor<1000000x1000000xf16> {
+  %y = tile_tensor.exp %x : (tensor<1000000x1000000xf16>) -> tensor<1000000x1000000xf16>
+  func.return %y : tensor<1000000x1000000xf16>
+}"""
+    module = parse_module(text, ctx=(ctx := context()))
+    start = time.process_time()
+    with pytest.raises(TooLarge, match="y does not fit: 4,000,000,000,000 bytes are live at once"):
+        pipeline.compile(module, "c600", context=ctx)
+    assert time.process_time() - start < 1
