@@ -139,6 +139,22 @@ def test_hexadecimal_floats_are_bits() -> None:
         assert text(parse_module(text(module, **options))) == text(module)
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    (
+        ("99999999999999999999", "expected a number of 64 bits"),
+        ("0x10000000000000000", "expected the bits of an f32 or of an f64"),
+    ),
+)
+def test_numbers_of_a_pad_have_64_bits(value, message) -> None:
+    with pytest.raises(Exception, match=message):
+        parse_module(
+            "func.func @f(%x: tensor<2xi32>) {\n"
+            f"  %e = tile_tensor.pad %x low [1] high [0] value {value} : (tensor<2xi32>) -> tensor<3xi32>\n"
+            "  func.return\n}"
+        )
+
+
 def test_locations() -> None:
     source = (
         "func.func @f(%x: tensor<4xf16>) {\n"

@@ -205,3 +205,59 @@ func.func @main(%x: tensor<4xf16>) {
   %0 = tile_tensor.neg %x {plan = 3 : i32} : (tensor<4xf16>) -> tensor<4xf16>
   func.return
 }
+
+// -----
+
+// CHECK: bf16 accumulates in f32, found f16
+func.func @main(%x: tensor<4x8xbf16>) {
+  %0 = tile_tensor.matmul %x, %x transpose_b accumulate f16 : (tensor<4x8xbf16>, tensor<4x8xbf16>) -> tensor<4x4xbf16>
+  func.return
+}
+
+// -----
+
+// CHECK: f32 accumulates in f32, found f16
+func.func @main(%x: tensor<4x8xf32>) {
+  %0 = tile_tensor.attention %x, %x, %x accumulate f16 : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: the scale of a softmax is a finite number, found inf
+func.func @main(%x: tensor<4x8xf32>) {
+  %0 = tile_tensor.softmax %x scale 0x7F800000 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: `rounding truncate` is for casts of a float to an integer, found f32 to f16
+func.func @main(%x: tensor<4xf32>) {
+  %0 = tile_tensor.cast %x rounding truncate : (tensor<4xf32>) -> tensor<4xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: pads with 300.0, which is beyond i8, -128 to 127
+func.func @main(%x: tensor<4xi8>) {
+  %0 = tile_tensor.pad %x low [1] high [0] value 300.0 : (tensor<4xi8>) -> tensor<5xi8>
+  func.return
+}
+
+// -----
+
+// CHECK: pads with nan, which is not a whole number: i32 has no such value
+func.func @main(%x: tensor<4xi32>) {
+  %0 = tile_tensor.pad %x low [1] high [0] value 0x7FC00000 : (tensor<4xi32>) -> tensor<5xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: pads with -inf: f8E4M3FN has no infinity
+func.func @main(%x: tensor<4xf8E4M3FN>) {
+  %0 = tile_tensor.pad %x low [1] high [0] value 0xFF800000 : (tensor<4xf8E4M3FN>) -> tensor<5xf8E4M3FN>
+  func.return
+}

@@ -91,3 +91,37 @@ func.func @movement(%x: tensor<4x8xf16>, %i: tensor<3xi32>) -> tensor<8x4xf16> {
 // CHECK-NEXT:   %{{.*}} = tile_tensor.gather %x, %i axis 1 : (tensor<4x8xf16>, tensor<3xi32>) -> tensor<4x3xf16>
 // CHECK-NEXT:   %{{.*}} = tile_tensor.gather %x, %i : (tensor<4x8xf16>, tensor<3xi32>) -> tensor<3x8xf16>
 // CHECK-NEXT:   %{{.*}} = tile_tensor.constant dense<[1.000000e+00, -2.500000e+00]> : tensor<2xf8E4M3FNUZ>
+
+func.func @attributes(%x: tensor<4x8xf16>, %i: tensor<3xi32>, %n: tensor<2xi32>, %g: tensor<8xf16>) -> tensor<4x8xi8> {
+  %0 = tile_tensor.cast %x rounding truncate {saturate = false} : (tensor<4x8xf16>) -> tensor<4x8xi8>
+  %1 = tile_tensor.cast %x rounding nearest : (tensor<4x8xf16>) -> tensor<4x8xi8>
+  %2 = tile_tensor.softmax %x scale -0.5 empty_rows uniform {saturate = false} : (tensor<4x8xf16>) -> tensor<4x8xf8E5M2>
+  %3 = tile_tensor.softmax %x empty_rows nan : (tensor<4x8xf16>) -> tensor<4x8xf16>
+  %4 = tile_tensor.attention %x, %x, %x accumulate f16 scale 0.5 empty_rows nan {saturate = false} : (tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf8E5M2>
+  %5 = tile_tensor.attention %x, %x, %x empty_rows zero : (tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf16>
+  %6 = tile_tensor.gather %x, %i axis 1 out_of_range zero : (tensor<4x8xf16>, tensor<3xi32>) -> tensor<4x3xf16>
+  %7 = tile_tensor.gather %x, %i out_of_range clamp : (tensor<4x8xf16>, tensor<3xi32>) -> tensor<3x8xf16>
+  %8 = tile_tensor.matmul %x, %x transpose_b {saturate = false} : (tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x4xf8E5M2>
+  %9 = tile_tensor.reduce sum %x axes [1] {saturate = false} : (tensor<4x8xf16>) -> tensor<4xf8E5M2>
+  %10 = tile_tensor.layer_norm %x, %g, %g epsilon 0.5 {saturate = false} : (tensor<4x8xf16>, tensor<8xf16>, tensor<8xf16>) -> tensor<4x8xf8E5M2>
+  %11 = tile_tensor.rms_norm %x, %g epsilon 0.5 {saturate = false} : (tensor<4x8xf16>, tensor<8xf16>) -> tensor<4x8xf8E5M2>
+  %12 = tile_tensor.pad %n low [1] high [0] value -2147483648 : (tensor<2xi32>) -> tensor<3xi32>
+  %13 = tile_tensor.pad %g low [1] high [0] value 1.00048828135 : (tensor<8xf16>) -> tensor<9xf16>
+  func.return %0 : tensor<4x8xi8>
+}
+
+// CHECK:      func.func @attributes
+// CHECK-NEXT:   %{{.*}} = tile_tensor.cast %x rounding truncate {saturate = false} : (tensor<4x8xf16>) -> tensor<4x8xi8>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.cast %x : (tensor<4x8xf16>) -> tensor<4x8xi8>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.softmax %x scale -5.000000e-01 empty_rows uniform {saturate = false} : (tensor<4x8xf16>) -> tensor<4x8xf8E5M2>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.softmax %x : (tensor<4x8xf16>) -> tensor<4x8xf16>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.attention %x, %x, %x accumulate f16 scale 5.000000e-01 empty_rows nan {saturate = false} : (tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf8E5M2>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.attention %x, %x, %x : (tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf16>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.gather %x, %i axis 1 out_of_range zero : (tensor<4x8xf16>, tensor<3xi32>) -> tensor<4x3xf16>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.gather %x, %i : (tensor<4x8xf16>, tensor<3xi32>) -> tensor<3x8xf16>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.matmul %x, %x transpose_b {saturate = false} : (tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x4xf8E5M2>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.reduce sum %x axes [1] {saturate = false} : (tensor<4x8xf16>) -> tensor<4xf8E5M2>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.layer_norm %x, %g, %g epsilon 5.000000e-01 {saturate = false} : (tensor<4x8xf16>, tensor<8xf16>, tensor<8xf16>) -> tensor<4x8xf8E5M2>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.rms_norm %x, %g epsilon 5.000000e-01 {saturate = false} : (tensor<4x8xf16>, tensor<8xf16>) -> tensor<4x8xf8E5M2>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.pad %n low [1] high [0] value -2147483648 : (tensor<2xi32>) -> tensor<3xi32>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.pad %g low [1] high [0] value 1.00048828135 : (tensor<8xf16>) -> tensor<9xf16>
