@@ -10,7 +10,6 @@ argument.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -191,7 +190,7 @@ class _Lowering:
             )
         buffer, view = self.env[value]
         type_ = tile.buffer_type(buffer)
-        return buffer, Value(Buffer(type_.layout, type_.dtype), view)
+        return buffer, Value(Buffer(type_.layout, type_.dtype), view, buffer)
 
     def lower_constant(self, op: Operation) -> None:
         where = placement(op.results[0])
@@ -342,14 +341,13 @@ class _Lowering:
             self.env[argument] = self.env[op.operands[carried + i]]
         collected: list[SSAValue] = []
         for i, value in enumerate(op.yield_op.operands[carried:]):
-            where = placement(value)
+            where = placement(op.collected_results[i])
             assert where is not None
-            layout = dataclasses.replace(where[0], replicas=where[0].replicas)
             members = count * (math.prod(value.type.counts) if isinstance(value.type, SequenceType) else 1)
             collected.append(
                 self.alloc(
                     f"{op.repeat_name.data}.collected{i}",
-                    Buffer(layout, dtype_of(tensor_of(value).element_type)),
+                    Buffer(where[0], dtype_of(tensor_of(value).element_type)),
                     members,
                     "activations",
                 )
@@ -361,10 +359,8 @@ class _Lowering:
             where = placement(op.carried_args[i])
             assert where is not None
             self.env[result] = (buffers[i], where[1])
-        for result, buffer, value in zip(
-            op.collected_results, collected, op.yield_op.operands[carried:], strict=True
-        ):
-            where = placement(value)
+        for result, buffer in zip(op.collected_results, collected, strict=True):
+            where = placement(result)
             assert where is not None
             self.env[result] = (buffer, where[1])
 
@@ -389,8 +385,8 @@ class _Lowering:
     def lower_yield(self, op: RepeatOp, carried: list[SSAValue], members: list[SSAValue]) -> None:
         """Write the next carried values in place, and the collected ones into their member."""
         values = list(op.yield_op.operands)
-        for value, member in zip(values[len(carried) :], members, strict=True):
-            where = placement(value)
+        for value, member, result in zip(values[len(carried) :], members, op.collected_results, strict=True):
+            where = placement(result)
             assert where is not None
             self.copy_into(value, member, where[1], "collected")
         ready: list[Stored] = []

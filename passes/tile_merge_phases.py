@@ -6,6 +6,7 @@ Operations of a block are levelled: an exchange comes after what it reads is com
 is read; a computation comes after the exchanges it waits for. Exchanges of one level become one phase,
 computations between two phases keep their order. Products of one operand that were planned on separate tiles
 then share their phases and their time. A repeat is levelled by itself and is a barrier for what surrounds it.
+Copies that several operators make of one buffer for one phase (an element in each word, say) become one.
 """
 
 from __future__ import annotations
@@ -73,8 +74,9 @@ def levels(ops: list[Operation]) -> list[int]:
     Phase number of each operation: computations of level l run after phase l, exchanges of level l are
     phase l (from 1).
 
-    As early as their inputs allow; what has no input in the run (filling padding, fetching parameters) as
-    late as its users allow, so that it takes no memory before it has to.
+    As early as their inputs allow; what has no input in the run (filling padding, fetching parameters) and
+    copies with one element a word as late as their users allow, so that they take no memory before they have
+    to.
     """
     before = _predecessors(ops)
     exchange = [isinstance(op, ExchangeOp) for op in ops]
@@ -89,7 +91,7 @@ def levels(ops: list[Operation]) -> list[int]:
         for j in earlier:
             after[j].append(i)
     for i in reversed(range(len(ops))):
-        if not before[i] and after[i]:
+        if (not before[i] or _is_copy(ops[i], ("widen",))) and after[i]:
             level[i] = max(level[i], min(level[j] - 1 if exchange[j] else level[j] for j in after[i]))
     return level
 
@@ -115,10 +117,62 @@ def _predecessors(ops: list[Operation]) -> list[list[int]]:
     return result
 
 
+def _is_copy(op: Operation, kernels: Sequence[str]) -> bool:
+    return isinstance(op, ComputeOp) and op.kernel.data in kernels
+
+
+def _share_copies(work: list[Operation], level: Sequence[int]) -> set[Operation]:
+    """
+    Let equal rearranged copies of one buffer in one level be one: pieces of one tensor that go to several
+    operators would each have a whole one. Returns the copies that nobody reads any more, and their buffers.
+    """
+    version: dict[AllocOp, int] = {}  # the last operation that wrote a buffer
+    first: dict[tuple[object, ...], ComputeOp] = {}
+    unused: set[Operation] = set()
+    here = set(work)
+    for i, op in enumerate(work):
+        if isinstance(op, ComputeOp) and _is_copy(op, ("copy", "widen")):
+            source, target = op.buffers
+            alloc = target.owner
+            alone = isinstance(alloc, AllocOp) and all(
+                use.operation is op or (use.operation in here and alloc not in _accesses(use.operation)[1])
+                for use in target.uses
+            )
+            key = (
+                level[i],
+                op.kernel.data,
+                op.axes,
+                op.maps,
+                op.scalars,
+                source,
+                version.get(owner_alloc(source)[0]),
+                target.type,
+            )
+            if alone and key in first:
+                target.replace_all_uses_with(first[key].buffers[1])
+                unused |= {op, alloc}  # type: ignore[arg-type]
+                continue
+            if alone:
+                first[key] = op
+        for buffer in _accesses(op)[1]:
+            version[buffer] = i
+    return unused
+
+
 def _merge_run(block: Block, run: list[Operation], before: Operation | None) -> None:
-    allocs = [op for op in run if isinstance(op, AllocOp)]
     work = [op for op in run if not isinstance(op, AllocOp)]
     level = levels(work)
+    unused = _share_copies(work, level)
+    for op in unused:
+        op.detach()
+    for op in sorted(unused, key=lambda op: isinstance(op, AllocOp)):
+        op.erase(safe_erase=False)
+    run = [op for op in run if op not in unused]
+    work, level = (
+        [op for op in work if op not in unused],
+        [n for op, n in zip(work, level, strict=True) if op not in unused],
+    )
+    allocs = [op for op in run if isinstance(op, AllocOp)]
     phases = [n for op, n in zip(work, level, strict=True) if isinstance(op, ExchangeOp)]
     if len(set(phases)) == len(phases):
         return  # nothing to merge: keep the program's order

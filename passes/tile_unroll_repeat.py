@@ -6,6 +6,7 @@ A parameter that is a sequence becomes one argument per member, in order, each w
 program reads the same tensors. Members of other sequences (inputs, results of foreign operations) are taken
 with `tile_repeat.member`; a sequence that something still uses as one (a function that returns what was
 collected) is put together with `tile_repeat.pack`. Copies keep the source locations of the body.
+In a program that has layouts, carried values are converted to those that the body was planned with.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, LocationAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    LocationAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnknownLoc,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -26,7 +35,9 @@ from tilewright.dialects.entry import (
     argument_attributes,
     default_input_name,
 )
+from tilewright.dialects.tile_layout import ConvertOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType, YieldOp
+from tilewright.passes.tensor_ir import VALUE_NAME, placement
 
 
 @dataclass
@@ -35,6 +46,8 @@ class _Unroller:
 
     block: Block
     members: dict[SSAValue, tuple[SSAValue, ...]] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set[str])
+    """Names of values that are taken."""
 
     def run(self) -> None:
         op = self.block.first_op
@@ -107,14 +120,14 @@ class _Unroller:
     def _unroll(self, repeat: RepeatOp) -> Operation | None:
         """Puts the iterations in front of the repeat and erases it. Returns the operation to look at next."""
         before = repeat.prev_op
-        state: Sequence[SSAValue] = tuple(repeat.carried)
+        state: Sequence[SSAValue] = self._carried(repeat, repeat.carried)
         sequences = [self._members_of(sequence, repeat) for sequence in repeat.iterated]
         collected: list[list[SSAValue]] = [[] for _ in repeat.collected_results]
         for iteration in range(repeat.iterations):
             arguments = (*state, *repeat.invariant, *(members[iteration] for members in sequences))
-            yielded = _copy_body(repeat, arguments)
-            state = yielded[: len(state)]
-            for members, value in zip(collected, yielded[len(state) :], strict=True):
+            yielded = self._copy_body(repeat, arguments)
+            state, collects = self._carried(repeat, yielded[: len(state)]), yielded[len(state) :]
+            for members, value in zip(collected, collects, strict=True):
                 members.append(value)
         for result, value in zip(repeat.carried_results, state, strict=True):
             result.replace_all_uses_with(value)
@@ -135,16 +148,46 @@ class _Unroller:
             self.members[sequence] = tuple(op.result for op in taken)
         return self.members[sequence]
 
+    def _carried(self, repeat: RepeatOp, values: Sequence[SSAValue]) -> tuple[SSAValue, ...]:
+        """
+        Carried values where the body expects them: a repeat brings each into the layout of its argument, with
+        which the body is planned.
+        """
+        out: list[SSAValue] = []
+        for value, argument in zip(values, repeat.carried_args, strict=True):
+            placed = isinstance(argument.type, TensorType) and placement(argument) is not None
+            if placed and value.type != argument.type:
+                convert = ConvertOp(value, argument.type)
+                convert.location = repeat.location
+                Rewriter.insert_op(convert, InsertPoint.before(repeat))
+                value = convert.result
+            out.append(value)
+        return tuple(out)
 
-def _copy_body(repeat: RepeatOp, arguments: Sequence[SSAValue]) -> tuple[SSAValue, ...]:
-    """One iteration in front of the repeat; what it yields."""
-    values: dict[SSAValue, SSAValue] = dict(zip(repeat.body_block.args, arguments, strict=True))
-    for op in repeat.body_block.ops:
-        if isinstance(op, YieldOp):
-            break
-        Rewriter.insert_op(op.clone(values), InsertPoint.before(repeat))
-    end = repeat.yield_op
-    return tuple(values[operand] for operand in (*end.carried, *end.collected))
+    def _copy_body(self, repeat: RepeatOp, arguments: Sequence[SSAValue]) -> tuple[SSAValue, ...]:
+        """One iteration in front of the repeat; what it yields."""
+        values: dict[SSAValue, SSAValue] = dict(zip(repeat.body_block.args, arguments, strict=True))
+        for op in repeat.body_block.ops:
+            if isinstance(op, YieldOp):
+                break
+            copy = op.clone(values)
+            if not isinstance(copy, RepeatOp):  # its turn comes
+                self._rename(copy)
+            Rewriter.insert_op(copy, InsertPoint.before(repeat))
+        end = repeat.yield_op
+        return tuple(values[operand] for operand in (*end.carried, *end.collected))
+
+    def _rename(self, op: Operation) -> None:
+        """The name that a plan has given the operation, made unique: each iteration has its own values."""
+        given = op.attributes.get(VALUE_NAME)
+        if not isinstance(given, StringAttr):
+            return
+        name, n = given.data, 1
+        while name in self.names:
+            n += 1
+            name = f"{given.data}_{n}"
+        self.names.add(name)
+        op.attributes[VALUE_NAME] = StringAttr(name)
 
 
 def _sequence_type(value: SSAValue) -> SequenceType:
@@ -156,6 +199,8 @@ def unroll_repeats(module: ModuleOp) -> None:
     """Unrolls every repeat of the module in place."""
     for function in tuple(op for op in module.walk() if isinstance(op, FuncOp) and op.body.blocks):
         unroller = _Unroller(function.body.blocks[0])
+        given = (op.attributes.get(VALUE_NAME) for op in unroller.block.ops)
+        unroller.names |= {name.data for name in given if isinstance(name, StringAttr)}
         unroller.split_parameters(function)
         unroller.run()
     for op in tuple(module.walk()):  # repeats elsewhere: in regions of foreign operations

@@ -13,15 +13,16 @@ selection asks `refusal` before it places anything.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 import numpy as np
 
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.geometry import Transfers
-from tilewright.planning.layout import Layout, View
+from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.stages import cached_transfers
 
 Kind = Literal["local", "words", "pack", "unpack", "widen"]
@@ -56,14 +57,19 @@ class MoveChoice:
         return self.grain >= COPY_GRAIN
 
 
-def choose_move(sources: Sequence[Source], target: Layout, dtype: str) -> MoveChoice:
-    """The way from `sources` (parts of one value) into `target`, all of one element type."""
+def choose_move(sources: Sequence[Source], target: Layout, dtype: str, *, exact: bool = False) -> MoveChoice:
+    """
+    The way from `sources` (parts of one value) into `target`, all of one element type.
+
+    `exact`: what no source writes is to be left alone. A local copy walks the storage axes of whole shards,
+    whatever the views say, so then it is only chosen where the view covers them.
+    """
     size = itemsize(dtype)
     spans = [cached_transfers(layout, view, target, into, size) for layout, view, into in sources]
     whole = all(t.whole_words for t in spans)
     grain = 4 if whole else min((_grain(t) for t in spans), default=4)
     span = min((int(t.nbytes.min(initial=1 << 30)) for t in spans), default=0)
-    if len(sources) == 1 and is_local(sources[0], target):
+    if len(sources) == 1 and is_local(sources[0], target) and (not exact or covers([sources[0][2]], target)):
         return MoveChoice("local", grain, span)
     if whole:
         return MoveChoice("words", grain, span)
@@ -85,9 +91,20 @@ def _grain(spans: Transfers) -> int:
     return bits & -bits
 
 
+def covers(views: Iterable[View], layout: Layout) -> bool:
+    """
+    Whether views that share no element reach every element of a layout's storage.
+
+    Each must be injective, which everything that is written through is.
+    """
+    return sum(prod(view.shape) for view in views) == prod(layout.shape)
+
+
 def is_local(source: Source, target: Layout) -> bool:
     """
     Whether every tile already holds what it needs in the same storage axes, so that a local copy will do.
+
+    The copy writes all of the target's shards; beside the view it writes what the source has there.
     """
     have, view, into = source
     return (
@@ -101,6 +118,39 @@ def is_local(source: Source, target: Layout) -> bool:
             a.extent == b.extent and a.splits == b.splits for a, b in zip(have.axes, target.axes, strict=True)
         )
     )
+
+
+def bounding_box(view: View, layout: Layout, size: int, tiles: int) -> tuple[View, Layout, View] | None:
+    """
+    The box of whole words of storage around what a view shows: its view, a layout of it in equal parts over
+    all tiles, and the given view in that layout. None where a box does not move in whole words.
+
+    `size`: bytes of an element.
+    """
+    if layout.chunk is not None or 0 in view.shape:
+        return None
+    last = list(view.offsets)
+    for digits in view.digits:
+        for count, axis, stride in digits:
+            if axis >= 0:
+                last[axis] += (count - 1) * stride
+    inner, word = layout.order[-1][0], max(1, 4 // size)
+    starts = [o // word * word if a == inner else o for a, o in enumerate(view.offsets)]
+    ends = [
+        min(-(-(n + 1) // word) * word, layout.shape[a]) if a == inner else n + 1 for a, n in enumerate(last)
+    ]
+    shape = tuple(end - start for start, end in zip(starts, ends, strict=True))
+    box = View(shape, View.identity(shape).digits, tuple(starts))
+    cut = max(range(len(shape)), key=lambda a: (shape[a], a != inner))
+    grain = -(-32 // size) if cut == inner else 1
+    block = -(-shape[cut] // (tiles * grain)) * grain
+    axes = tuple(Axis(n, (Split(block, 1),) if a == cut else ()) for a, n in enumerate(shape))
+    order = (*((a, 0) for a in range(len(shape)) if a != inner), (inner, 0))
+    staged = Layout(axes, order, tiles=tiles)
+    if not cached_transfers(layout, box, staged, View.identity(shape), size).whole_words:
+        return None
+    offsets = tuple(o - start for o, start in zip(view.offsets, starts, strict=True))
+    return box, staged, View(view.shape, view.digits, offsets)
 
 
 def local_orders(layout: Layout) -> list[Layout]:

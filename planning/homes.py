@@ -35,6 +35,8 @@ PANEL_BYTES = 512
 SMALLEST_SHARD_BYTES = 32
 VECTOR_BUDGET_BYTES = 2048
 """What all members of a sequence of small vectors may take together on one tile."""
+PADDED_TIMES, PADDED_BYTES = 8, 8192
+"""A sequence that takes so many times its elements, and so much, on all tiles together is kept unpadded."""
 
 Form = Literal["ready", "fine", "whole", "divided", "row-major"]
 Distribution = Literal["auto", "linear", "grid"]
@@ -448,6 +450,21 @@ def home_layout(layout: Layout, dtype: str, members: int = 1) -> Layout:
     return home
 
 
+def home_place(layout: Layout, view: View, dtype: str, members: int, tiles: int) -> tuple[Layout, View]:
+    """
+    The provisional home, layout and view, of a value that is wanted in (layout, view).
+
+    That of `home_layout`; but a sequence whose members would mostly be padding there (products of few rows
+    and columns: 264 bytes in panels of 16,896) is kept as row-major sequences, and a member is laid out when
+    it is used.
+    """
+    home, size = home_layout(layout, dtype, members), itemsize(dtype)
+    used = int(home.shard_bytes_per_tile(size, tiles).sum()) * members if members > 1 else 0
+    if used < PADDED_BYTES or used < PADDED_TIMES * math.prod(view.shape) * size * members:
+        return home, view
+    return row_major_home(view.shape, size, tiles)
+
+
 def _divide(layout: Layout, count: int, stride: int, size: int) -> Layout:
     """
     Divide every shard among `count` tiles `stride` apart, along the axis that leaves the smallest shard.
@@ -478,6 +495,7 @@ __all__ = [
     "StorageGroup",
     "candidates",
     "home_layout",
+    "home_place",
     "linear",
     "materialise_cycles",
     "movable",

@@ -12,7 +12,7 @@ they exist already. Every other name is declared in `buffers`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -54,11 +54,15 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Value:
-    """A tensor that is stored: a buffer seen through a view. `view.shape` is the tensor's shape."""
+    """
+    A tensor that is stored: a buffer seen through a view. `view.shape` is the tensor's shape.
+
+    Values with one `storage` (of any hashable kind) are views of one buffer; None: nothing is known.
+    """
 
     buffer: Buffer
     view: View
-    name: str = ""
+    storage: Hashable = field(default=None, compare=False)
 
     @property
     def shape(self) -> tuple[int, ...]:

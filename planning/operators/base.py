@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.machine import Machine
-from tilewright.planning.copies import choose_move
+from tilewright.planning.copies import bounding_box, choose_move, covers
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.padding import pad_region, panel_padding
@@ -218,38 +218,50 @@ class Builder:
         buffers.
 
         Each source is (buffer, view, (layout, view)). A source that already has what is wanted is returned as
-        it is.
+        it is. `zero_pad`: what is no element of the tensor, behind panels or beside the view, is zero; else
+        nobody reads it.
         """
         phase = _Phase()
         results: list[str] = []
         for (src, view, (layout, dst_view)), name in zip(sources, names, strict=True):
             have = self.get(src)
-            padded = zero_pad and bool(panel_padding(layout))
+            lanes = not dst_view.is_bijection(layout.shape)  # storage that is no element of the tensor
+            padded = zero_pad and (lanes or bool(panel_padding(layout)))
             if have.layout == layout and view == dst_view and not padded:
                 results.append(src)
                 continue
             dst = self.add_buffer(name, layout, have.dtype)
             source = self._complete_words((src, view, dst_view), dst)
-            if not source[2].is_bijection(tuple(axis.extent for axis in layout.axes)):
+            if zero_pad and not source[2].is_bijection(layout.shape):
                 phase.before.append((lambda d: lambda: self.fill(d, f"{reason}: zero padding"))(dst))
             elif zero_pad:
                 phase.before.append((lambda d: lambda: self.fill_padding(d, f"{reason}: zero padding"))(dst))
-            self._move_into(phase, [source], dst, reason)
+            self._move_into(phase, [source], dst, reason, None)
             results.append(dst)
         self._finish(phase, reason)
         return results
 
-    def gather_into(self, sources: Sequence[tuple[str, View, View]], dst: str, reason: str) -> None:
-        """Move several tensors into parts of one existing buffer (concatenation, padding)."""
-        self.gather_each([(sources, dst)], reason)
+    def gather_into(
+        self, sources: Sequence[tuple[str, View, View]], dst: str, reason: str, rest: int | None = None
+    ) -> None:
+        """
+        Move several tensors into parts of one existing buffer (concatenation, padding).
+
+        `rest`: the word of 4 bytes that repeats the element which the parts that no source writes are to
+        hold; None: nobody reads them, they may hold anything.
+        """
+        self.gather_each([(sources, dst)], reason, rest)
 
     def gather_each(
-        self, wanted: Sequence[tuple[Sequence[tuple[str, View, View]], str]], reason: str
+        self,
+        wanted: Sequence[tuple[Sequence[tuple[str, View, View]], str]],
+        reason: str,
+        rest: int | None = None,
     ) -> None:
         """`gather_into` for several buffers in one exchange phase."""
         phase = _Phase()
         for sources, dst in wanted:
-            self._move_into(phase, sources, dst, reason)
+            self._move_into(phase, sources, dst, reason, rest)
         self._finish(phase, reason)
 
     def _finish(self, phase: _Phase, reason: str) -> None:
@@ -260,7 +272,12 @@ class Builder:
             step()
 
     def _move_into(
-        self, phase: _Phase, sources: Sequence[tuple[str, View, View]], dst: str, reason: str
+        self,
+        phase: _Phase,
+        sources: Sequence[tuple[str, View, View]],
+        dst: str,
+        reason: str,
+        rest: int | None,
     ) -> None:
         """
         Plan the moves into `dst`: spans of whole words as they are, finer permutations through a local
@@ -269,11 +286,19 @@ class Builder:
         The fabric moves words of 4 bytes. Where the two layouts cut words, in this order: rearrange at the
         source so that words stay whole; receive in an order that keeps words whole and rearrange at the
         destination; or carry each element in a word of its own (widen, exchange, narrow), which always works.
+        What walks whole shards (a local copy, a word that is completed) also writes what no source writes: it
+        is left out where that is to hold `rest` (see `gather_into`), and `rest` is laid in the buffer that
+        the moves arrive in.
         """
         target = self.get(dst)
-        if len(sources) == 1:
+        if rest is None and len(sources) == 1:
             sources = [self._complete_words(sources[0], dst)]
-        choice = choose_move([(self.get(s).layout, v, d) for s, v, d in sources], target.layout, target.dtype)
+        choice = choose_move(
+            [(self.get(s).layout, v, d) for s, v, d in sources],
+            target.layout,
+            target.dtype,
+            exact=rest is not None,
+        )
         if choice.kind == "local":
             src = sources[0][0]
             phase.after.append(
@@ -282,11 +307,17 @@ class Builder:
                 )
             )
             return
+        covered = covers((d for _, _, d in sources), target.layout)
+        if choice.kind in ("words", "pack") and rest is not None and not covered:
+            phase.before.append(lambda: self.fill(dst, f"{reason}: what no source writes", rest))
         if choice.kind == "words":
             phase.moves += [Move(s, v, dst, d) for s, v, d in sources]
             return
         if choice.kind == "pack":
             ((src, view, dst_view),) = sources
+            if (source := self._compact(phase, sources[0], 1, reason)) is not None:
+                self._move_into(phase, [source], dst, reason, rest)
+                return
             assert choice.through is not None
             tmp = self.add_buffer(f"{dst}.packed", choice.through, target.dtype)
             phase.before.append(
@@ -296,27 +327,103 @@ class Builder:
             )
             phase.moves.append(Move(tmp, view, dst, dst_view))
             return
+        # What arrives elsewhere is copied whole into `dst`: all of it has to be defined.
         if choice.kind == "unpack":
             assert choice.through is not None
             tmp = self.add_buffer(f"{dst}.arrived", choice.through, target.dtype)
+            if not covered:
+                phase.before.append(lambda: self.fill(tmp, f"{reason}: what no source writes", rest or 0))
             phase.moves += [Move(s, v, tmp, d) for s, v, d in sources]
-            phase.after.append(lambda: self._partial_copy(tmp, dst, sources, reason))
+            phase.after.append(lambda: self._unpack("copy", tmp, dst, reason))
             return
         if itemsize(target.dtype) == 4:
             raise self.operator.error(
                 "a 4-byte conversion does not move whole words", hint="this is a fault of the planner"
             )
         wide = self.add_buffer(f"{dst}.wide", target.layout, "u32")
-        for src, view, dst_view in sources:
-            have = self.get(src)
-            tmp = self.add_buffer(f"{dst}.words", have.layout, "u32")
-            phase.before.append(
-                (lambda s, t: lambda: self.elementwise("widen", s, t, f"{reason}: one element a word"))(
-                    src, tmp
+        if not covered:
+            element = (rest or 0) & ((1 << 8 * itemsize(target.dtype)) - 1)
+            phase.before.append(lambda: self.fill(wide, f"{reason}: what no source writes", element))
+        self._widen_into(phase, sources, wide, reason)
+        phase.after.append(lambda: self._unpack("narrow", wide, dst, reason))
+
+    def _widen_into(
+        self, phase: _Phase, sources: Sequence[tuple[str, View, View]], wide: str, reason: str
+    ) -> None:
+        """
+        Plan the moves of elements that travel in a word of their own.
+
+        A widened shard takes a multiple of its source's, of which a piece may be little: pieces of one buffer
+        share it, small pieces of large shards are brought together first, and what still takes much memory
+        travels in several phases.
+        """
+        ratio = 4 // itemsize(self.get(sources[0][0]).dtype)
+        compact = [self._compact(phase, source, ratio, reason) or source for source in sources]
+        groups: dict[object, list[tuple[str, View, View]]] = {}
+        for source in compact:
+            groups.setdefault(self._storage(source[0]), []).append(source)
+        batches: list[list[list[tuple[str, View, View]]]] = [[]]
+        room = 0
+        for group in groups.values():
+            size = self.get(group[0][0]).bytes * ratio
+            if batches[-1] and room + size > self.staging_bytes:
+                batches.append([])
+                room = 0
+            batches[-1].append(group)
+            room += size
+        for batch in batches:
+            moves: list[Move] = []
+            for group in batch:
+                src = group[0][0]
+                words = self.add_buffer(f"{wide.removesuffix('.wide')}.words", self.get(src).layout, "u32")
+                phase.before.append(
+                    (lambda s, t: lambda: self.elementwise("widen", s, t, f"{reason}: one element a word"))(
+                        src, words
+                    )
                 )
+                moves += [Move(words, view, wide, dst_view) for _, view, dst_view in group]
+            if batch is batches[-1]:
+                phase.moves += moves
+            else:
+                phase.before.append((lambda m: lambda: self.exchange(m, f"{reason}: a part"))(moves))
+
+    @property
+    def staging_bytes(self) -> int:
+        """Bytes of a tile that rearranged copies of sources may take in one phase before memory is saved."""
+        return self.machine.sram_bytes // 16
+
+    def _storage(self, name: str) -> object:
+        """What two names of one buffer have in common."""
+        operand = name.startswith("in") and name[2:].isdigit()
+        found = self.operands[int(name[2:])].storage if operand else None
+        return name if found is None else found
+
+    def _compact(
+        self, phase: _Phase, source: tuple[str, View, View], ratio: int, reason: str
+    ) -> tuple[str, View, View] | None:
+        """
+        A move from the box of storage around a piece instead of from the shards that the piece lies in, which
+        would be copied whole (`ratio` times as large); None where that saves little.
+
+        The box is brought to all tiles, in whole words, by an exchange before the phase.
+        """
+        src, view, dst_view = source
+        have = self.get(src)
+        if have.bytes * ratio <= self.staging_bytes:
+            return None
+        found = bounding_box(view, have.layout, itemsize(have.dtype), self.machine.tiles)
+        if found is None:
+            return None
+        box, staged, inner = found
+        if staged.shard_bytes(itemsize(have.dtype)) * 4 > have.bytes:
+            return None
+        name = self.add_buffer(f"{src}.piece", staged, have.dtype)
+        phase.before.append(
+            lambda: self.exchange(
+                [Move(src, box, name, View.identity(box.shape))], f"{reason}: the words around a piece"
             )
-            phase.moves.append(Move(tmp, view, wide, dst_view))
-        phase.after.append(lambda: self._partial_copy(wide, dst, sources, reason, kernel="narrow"))
+        )
+        return name, inner, dst_view
 
     def _complete_words(self, source: tuple[str, View, View], dst: str) -> tuple[str, View, View]:
         """The move with its last word completed, if that lets it go as it is; else the move as given."""
@@ -348,32 +455,13 @@ class Builder:
                 return src, longer[0], longer[1]
         return source
 
-    def _partial_copy(
-        self, src: str, dst: str, sources: Sequence[tuple[str, View, View]], reason: str, kernel: str = "copy"
-    ) -> None:
-        whole = sum(_size(v.shape) for _, v, _ in sources) >= _size(
-            tuple(a.extent for a in self.get(dst).layout.axes)
-        )
-        if not whole:  # parts that no source writes must be defined before the whole shard is copied
-            self.stages.insert(self._first_write(src), self._fill_stage(src, reason))
+    def _unpack(self, kernel: str, src: str, dst: str, reason: str) -> None:
         self.elementwise(
             kernel,
             src,
             dst,
             f"{reason}: unpack words at the destination",
             run_bytes=itemsize(self.get(dst).dtype),
-        )
-
-    def _first_write(self, name: str) -> int:
-        for i, stage in enumerate(self.stages):
-            if isinstance(stage, ExchangeStage) and any(m.dst == name for m in stage.moves):
-                return i
-        return len(self.stages)
-
-    def _fill_stage(self, name: str, reason: str) -> ComputeStage:
-        op = KernelOperand(name, (), flat=True)
-        return ComputeStage(
-            "fill", ("n",), (), (op,), (("n",),), (("value", 0),), f"{reason}: define unwritten parts"
         )
 
     def _run_bytes(self, src: str, dst: str) -> int:

@@ -79,31 +79,8 @@ def expand_pad(
     word = fill_word(operator.attributes.get("value", 0.0), operator.result_dtype)
     (value,) = operands
     inner = _part(view, list(operator.attributes["low"]), value.shape)
-    before = len(builder.stages)
-    builder.gather_into([("in0", value.view, inner)], result, "pad")
-    if any(s for s in builder.stages[before:] if getattr(s, "kernel", "") == "narrow"):
-        # the narrowing copy writes the whole shard, so the padding has to be in what it reads
-        wide = next(name for name in builder.buffers if name.endswith(".wide"))
-        for i, stage in enumerate(builder.stages):
-            if getattr(stage, "kernel", "") == "fill" and stage.outs[0].buffer == wide:  # type: ignore[union-attr]
-                del builder.stages[i]
-                break
-        bits = word & (0xFFFFFFFF >> (32 - 8 * itemsize(operator.result_dtype)))
-        builder.stages.insert(before, _filled(builder, wide, bits))
-    else:
-        target = next((n for n in builder.buffers if n.endswith(".arrived")), result)
-        builder.stages = [
-            s
-            for s in builder.stages
-            if not (getattr(s, "kernel", "") == "fill" and s.outs[0].buffer == target)  # type: ignore[union-attr]
-        ]
-        builder.stages.insert(before, _filled(builder, target, word))
+    builder.gather_into([("in0", value.view, inner)], result, "pad", rest=word)
     return builder.finish((result, view))
-
-
-def _filled(builder: Builder, name: str, word: int):
-    builder.fill(name, "pad: value", word)
-    return builder.stages.pop()
 
 
 def expand_convert(

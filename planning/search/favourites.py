@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
 from tilewright.planning.graph import Graph, Node, OperatorNode, Placement, ReadNode, RepeatNode, SequenceNode
-from tilewright.planning.homes import home_layout
+from tilewright.planning.homes import home_place
 from tilewright.planning.layout import View
 from tilewright.planning.operators import VIEWS, favourite, matmul, read_choice
 from tilewright.planning.operators.base import Operator, Surroundings, Target, flat_layout
+from tilewright.planning.operators.pointwise import fills_storage
 from tilewright.planning.operators.rowwise import block_layout
 from tilewright.planning.operators.strategy import Choice
 from tilewright.planning.plan import Plan, placement_texts
@@ -187,16 +188,29 @@ class _Walk:
             self.placed[carried.result] = self.placed[carried.argument]
         for collected in node.collected:
             self.settle(collected.member)
-            self.placed[collected.result] = self.placed[collected.member]
+            self.placed[collected.result] = self.member_place(collected.member)
 
     def sequence(self, node: SequenceNode) -> None:
         for operand in node.operands:
             self.settle(operand)
         (result,) = node.results
-        if node.operands:
-            self.placed[result] = self.placed[node.operands[0]]
-        else:
+        if not node.operands:
             self.settle(result)
+            return
+        first = node.operands[0]
+        packed = len(self.graph.values[result].counts) > len(self.graph.values[first].counts)
+        self.placed[result] = self.member_place(first) if packed else self.placed[first]
+
+    def member_place(self, member: int) -> Placement:
+        """
+        Where the members of a new sequence lie: as this one does, or as row-major sequences if it is a part
+        of something larger, or repeats elements (nothing can be written through such a view).
+        """
+        value = self.value(member)
+        assert value is not None
+        if value.view.is_injective() and fills_storage(value.view, value.layout):
+            return value.layout, value.view
+        return flat_layout(value.shape, value.dtype, self.machine)
 
     def settle(self, value: int) -> None:
         """Place a value that nobody has placed: a row-major sequence over the tiles."""
@@ -216,9 +230,13 @@ class _Walk:
         chain = self.graph.chain(value)
         members = max(max(1, self.graph.values[v].members) for v in chain)
         as_wanted = self.ready and self.graph.values[chain[-1]].origin == "parameter"
-        home = layout if as_wanted else home_layout(layout, described.dtype, members)
+        home = (
+            (layout, view)
+            if as_wanted
+            else home_place(layout, view, described.dtype, members, self.machine.tiles)
+        )
         for v in chain:
-            self.placed.setdefault(v, (home, view))
+            self.placed.setdefault(v, home)
 
 
 def apply_view(operator: Operator, view: View) -> View | None:

@@ -24,6 +24,7 @@ from tilewright.machine import Machine, load
 from tilewright.passes.pipeline import passes
 from tilewright.passes.tensor_ir import PLAN, choice_attr, choice_of, operator_of
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
+from tilewright.planning.memory.explain import AllocationError
 from tilewright.planning.operators import Choice, attention, favourite, gather, is_planned, matmul
 from tilewright.planning.operators.base import Record
 from tilewright.planning.operators.pointwise import PointwiseRecord
@@ -61,7 +62,9 @@ class Compiled:
 
 def too_big(error: TileError) -> bool:
     """Whether a program was refused because it does not fit the memory of its machine."""
-    return any(text in error.message for text in ("not fit", "have no place", "short"))
+    return isinstance(error, AllocationError) or any(
+        text in error.message for text in ("not fit", "have no place", "short")
+    )
 
 
 def compile_text(text: str, machine_name: str, rng: random.Random | None = None) -> Compiled:

@@ -74,6 +74,13 @@ def test_a_parameter_that_is_returned_lives_from_the_start() -> None:
     run(straight, 2027, two(2027))
 
 
+def test_a_sequence_that_a_plan_pads_64_times_fits() -> None:
+    """Its members are kept unpadded: 8 x 264 bytes were 8 x 16,896 on one tile."""
+    candidate = straight(2910) if 2910 % 3 else programs.repeated(2910)
+    compiled = harness.compile_text(candidate.text, "t4", random.Random(2910))
+    harness.check(compiled, candidate.inputs, candidate.parameters, two(2910))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(2000, 6000, 200))
 def test_many_programs(first: int) -> None:

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Views in front of and behind every consumer, executed and compared with what the program as given computes.
+"""
+
+import itertools
+import random
+
+import harness
+import numpy as np
+import pytest
+import view_programs
+
+from tilewright.dialects.parsing import context, parse_module
+from tilewright.dialects.reference import evaluate
+from tilewright.sim.executor import Executor
+
+CHUNK = 20
+
+
+def differs(
+    text: str,
+    inputs: harness.Arrays,
+    machine: str,
+    *,
+    parameters: harness.Arrays | None = None,
+    rng: random.Random | None = None,
+    poison: float = np.nan,
+    tolerance: float = 0.0,
+) -> str:
+    """How an output of the machine departs from the reference of the program as given; "" if none does."""
+    expected = evaluate(parse_module(text, ctx=context()), inputs, parameters)
+    compiled = harness.compile_text(text, machine, rng)
+    executor = Executor(compiled.image, compiled.machine, poison)
+    executor.load(parameters or {})
+    found = executor.run(inputs).outputs
+    assert sorted(found) == sorted(expected)
+    for name, array in expected.items():
+        if not np.allclose(found[name], array, rtol=tolerance, atol=tolerance, equal_nan=True):
+            return f"{name}: expected\n{array}\nfound\n{found[name]}"
+    return ""
+
+
+def run(seed: int) -> None:
+    chain = view_programs.program(seed)
+    try:
+        found = differs(
+            chain.text,
+            chain.inputs,
+            ("t4", "t16")[seed // 8 % 2],
+            parameters=chain.parameters,
+            rng=random.Random(seed) if seed % 3 else None,
+            poison=harness.POISONS[seed % 5],
+            tolerance=0.0 if chain.exact else 0.02,
+        )
+    except harness.TileError as error:
+        if harness.too_big(error):
+            return  # a plan that the test forces
+        error.add_note(f"seed {seed}\n{chain.text}")
+        raise
+    except Exception as error:
+        error.add_note(f"seed {seed}\n{chain.text}")
+        raise
+    assert not found, f"seed {seed}\n{chain.text}\n{found}"
+
+
+@pytest.mark.parametrize("first", range(0, 160, CHUNK))
+def test_views_around_every_consumer(first: int) -> None:
+    for seed in range(first, first + CHUNK):
+        run(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(10_000, 14_000, 200))
+def test_many_views_around_every_consumer(first: int) -> None:
+    for seed in range(first, first + 200):
+        run(seed)
+
+
+# -- single cases --------------------------------------------------------------------------------------------
+
+
+def test_the_last_column_is_padding() -> None:
+    """A slice padded back is seen where its source is: no copy may take the storage whole."""
+    text = """
+    func.func @main(%x: tensor<4x8xf16> {tile_tensor.input = "x"})
+        -> (tensor<4x8xf16> {tile_tensor.output = "y"}) {
+      %s = tile_tensor.slice %x offsets [0, 0] sizes [4, 7] : (tensor<4x8xf16>) -> tensor<4x7xf16>
+      %y = tile_tensor.pad %s low [0, 0] high [0, 1] : (tensor<4x7xf16>) -> tensor<4x8xf16>
+      return %y : tensor<4x8xf16>
+    }"""
+    assert not differs(text, {"x": np.arange(1, 33, dtype=np.float32).reshape(4, 8)}, "t4")
+
+
+def test_a_word_is_not_completed_over_padding() -> None:
+    """A pointwise result keeps the lane that its slice left out: the pad may not bring it along."""
+    text = """
+    func.func @main(%x: tensor<2xf16> {tile_tensor.input = "x"})
+        -> (tensor<2xf16> {tile_tensor.output = "y"}) {
+      %s = tile_tensor.slice %x offsets [0] sizes [1] : (tensor<2xf16>) -> tensor<1xf16>
+      %e = tile_tensor.add %s, %s : (tensor<1xf16>, tensor<1xf16>) -> tensor<1xf16>
+      %y = tile_tensor.pad %e low [0] high [1] value 1.5 : (tensor<1xf16>) -> tensor<2xf16>
+      return %y : tensor<2xf16>
+    }"""
+    assert not differs(text, {"x": np.array([3, 4], np.float32)}, "t4")
+
+
+def test_a_sequence_that_begins_with_a_broadcast() -> None:
+    """Its members have storage of their own: nothing can be written through the view of a broadcast."""
+    text = """
+    func.func @main(
+        %x: tensor<4x6xf16> {tile_tensor.input = "x"}, %b: tensor<6xf16> {tile_tensor.input = "b"})
+        -> (!tile_repeat.sequence<2 x tensor<4x6xf16>> {tile_tensor.output = "y"}) {
+      %c = tile_tensor.broadcast %b dimensions [1] : (tensor<6xf16>) -> tensor<4x6xf16>
+      %p = tile_repeat.pack %c, %x : !tile_repeat.sequence<2 x tensor<4x6xf16>>
+      return %p : !tile_repeat.sequence<2 x tensor<4x6xf16>>
+    }"""
+    x, b = np.arange(24, dtype=np.float32).reshape(4, 6), np.arange(6, dtype=np.float32)
+    assert not differs(text, {"x": x, "b": b}, "t4")
+
+
+# -- pads of slices, all of them -----------------------------------------------------------------------------
+
+
+def pads_of_slices(shape: tuple[int, ...], dtype: str, between: str) -> str:
+    """A program whose outputs are all slices of x of this shape, padded back to it everywhere they fit."""
+    full = view_programs.Value("%x", shape, dtype)
+    axes = [
+        [
+            (start, size, low)
+            for size in range(1, n + 1)
+            for start, low in np.ndindex(n - size + 1, n - size + 1)
+        ]
+        for n in shape
+    ]
+    lines: list[str] = []
+    names: list[str] = []
+    for number, case in enumerate(itertools.product(*axes)):
+        starts, sizes, low = ([part[i] for part in case] for i in range(3))
+        high = [n - size - at for n, size, at in zip(shape, sizes, low, strict=True)]
+        part = view_programs.Value(f"%s{number}", tuple(sizes), dtype)
+        box = f"offsets {starts} sizes {sizes}"
+        lines.append(f"  {part.name} = tile_tensor.slice %x {box} : ({full.type}) -> {part.type}")
+        source = part.name
+        if between:
+            source = f"%t{number}"
+            lines.append(f"  {source} = tile_tensor.{between} {part.name} : ({part.type}) -> {part.type}")
+        names.append(f"%y{number}")
+        around = f"low {low} high {high} value 9.0"
+        lines.append(f"  {names[-1]} = tile_tensor.pad {source} {around} : ({part.type}) -> {full.type}")
+    outputs = ", ".join(f'{full.type} {{tile_tensor.output = "{name[1:]}"}}' for name in names)
+    return "\n".join(
+        [
+            f'func.func @main(%x: {full.type} {{tile_tensor.input = "x"}}) -> ({outputs}) {{',
+            *lines,
+            f"  return {', '.join(names)} : {', '.join([full.type] * len(names))}",
+            "}",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "between", "machine"),
+    [
+        ((5,), "f16", "", "t4"),
+        ((4,), "f16", "neg", "t16"),
+        ((5,), "i8", "", "t16"),
+        ((4,), "f32", "neg", "t4"),
+        ((2, 3), "f16", "", "t16"),
+        ((2, 2), "i8", "neg", "t4"),
+        ((2, 2), "f32", "", "t4"),
+    ],
+)
+def test_every_pad_of_a_slice_back_to_the_shape(
+    shape: tuple[int, ...], dtype: str, between: str, machine: str
+) -> None:
+    x = np.arange(1, np.prod(shape) + 1).reshape(shape).astype(np.int8 if dtype == "i8" else np.float32)
+    assert not differs(pads_of_slices(shape, dtype, between), {"x": x}, machine)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["f16", "i8", "f8E4M3FNUZ", "f32"])
+@pytest.mark.parametrize("between", ["", "neg"])
+@pytest.mark.parametrize("shape", [(8,), (3, 3), (1, 5), (4, 2), (2, 2, 2)])
+def test_larger_pads_of_slices_back_to_the_shape(shape: tuple[int, ...], between: str, dtype: str) -> None:
+    x = np.arange(1, np.prod(shape) + 1).reshape(shape) % 8 + 1
+    x = x.astype(np.int8 if dtype == "i8" else np.float32)
+    assert not differs(pads_of_slices(shape, dtype, between), {"x": x}, "t4")
