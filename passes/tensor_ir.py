@@ -135,8 +135,33 @@ def operator_of(op: Operation) -> Operator:
         return tuple((tuple(t.get_shape()), dtype_of(t.element_type)) for t in map(tensor_of, values))
 
     attributes = {name: python_value(value) for name, value in op.properties.items()}
+    if op.name == "tile_tensor.attention":
+        attributes["finite_lanes"] = finite_lanes(op.operands[2])
     name = op.name.partition(".")[2]
     return Operator(name, attributes, described(op.operands), described(op.results), cast("Any", op.location))
+
+
+def finite_lanes(value: SSAValue) -> bool:
+    """
+    Whether storage that completes the last word of a value, and is no element of it, holds finite numbers as
+    long as the elements do.
+
+    Lanes of a product are sums with zeros, and casts and sums with a vector keep them finite. Nothing is
+    known of others: beside a slice lie elements that it leaves out, and one over a lane of zero is infinite.
+    """
+    for _ in range(16):
+        op = value.owner
+        if not isinstance(op, Operation):
+            return False
+        kind = op.name.removeprefix("tile_tensor.")
+        if kind == "matmul":
+            return True
+        vectors = [v for v in op.operands if len(tensor_of(v).get_shape()) == 1]
+        plain = kind in ("cast", "transpose", "reshape")
+        if not plain and not (kind in ("add", "sub") and len(vectors) == 1 and op.operands[0] not in vectors):
+            return False
+        value = op.operands[0]
+    return False
 
 
 def placement(value: SSAValue) -> tuple[Layout, View] | None:

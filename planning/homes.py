@@ -459,7 +459,8 @@ def home_place(layout: Layout, view: View, dtype: str, members: int, tiles: int)
     it is used.
     """
     home, size = home_layout(layout, dtype, members), itemsize(dtype)
-    used = int(home.shard_bytes_per_tile(size, tiles).sum()) * members if members > 1 else 0
+    one = dataclasses.replace(home, replicas=())  # copies are no padding
+    used = int(one.shard_bytes_per_tile(size, tiles).sum()) * members if members > 1 else 0
     if used < PADDED_BYTES or used < PADDED_TIMES * math.prod(view.shape) * size * members:
         return home, view
     return row_major_home(view.shape, size, tiles)

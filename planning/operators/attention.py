@@ -235,7 +235,7 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
         interleaved,
     )
     # keys of V complete the last word: whoever computes V transposed has the lane, and its probability is
-    # zero
+    # zero (so that it may hold any finite number: `finite_lanes` of the operator)
     v_keys = round_up(shape.keys, max(1, 4 // itemsize(shape.dtype)))
     v = Layout(
         (b_axis, Axis(shape.value_depth, (), (COLUMNS,)), Axis(v_keys, n_split, (n_pass,))),
@@ -375,7 +375,11 @@ def expand(
             )
         sources.append(("in3", source, (layout, mask_view)))
     q, k, v, *mask = builder.convert(
-        sources, ["q", "k", "v", "mask"][: len(sources)], "attention operands", zero_pad=True
+        sources,
+        ["q", "k", "v", "mask"][: len(sources)],
+        "attention operands",
+        zero_pad=True,
+        finite_lanes=bool(operator.attributes.get("finite_lanes", False)),
     )
     score_type, partial_type = PARTIAL_DTYPE[shape.score_kernel], PARTIAL_DTYPE[shape.output_kernel]
     bmn = {"b": 0, "m": 1, "n": 2}

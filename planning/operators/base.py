@@ -212,6 +212,7 @@ class Builder:
         names: Sequence[str],
         reason: str,
         zero_pad: bool = False,
+        finite_lanes: bool = False,
     ) -> list[str]:
         """
         Bring several tensors into the layouts wanted, in one exchange phase where possible; returns the
@@ -219,24 +220,29 @@ class Builder:
 
         Each source is (buffer, view, (layout, view)). A source that already has what is wanted is returned as
         it is. `zero_pad`: what is no element of the tensor, behind panels or beside the view, is zero; else
-        nobody reads it.
+        nobody reads it. `finite_lanes`: beside the views the sources hold nothing but finite numbers, which
+        may come along in a last word that is completed.
         """
         phase = _Phase()
         results: list[str] = []
         for (src, view, (layout, dst_view)), name in zip(sources, names, strict=True):
             have = self.get(src)
             lanes = not dst_view.is_bijection(layout.shape)  # storage that is no element of the tensor
-            padded = zero_pad and (lanes or bool(panel_padding(layout)))
+            exact = zero_pad and lanes and not finite_lanes
+            padded = exact or (zero_pad and bool(panel_padding(layout)))
             if have.layout == layout and view == dst_view and not padded:
                 results.append(src)
                 continue
             dst = self.add_buffer(name, layout, have.dtype)
-            source = self._complete_words((src, view, dst_view), dst)
-            if zero_pad and not source[2].is_bijection(layout.shape):
+            source = (src, view, dst_view)
+            if not exact:
+                source = self._complete_words(source, dst)
+                lanes = not source[2].is_bijection(layout.shape)
+            filled = self._move_into(phase, [source], dst, reason, 0 if exact else None)
+            if lanes and not exact:
                 phase.before.append((lambda d: lambda: self.fill(d, f"{reason}: zero padding"))(dst))
-            elif zero_pad:
+            elif zero_pad and not filled:
                 phase.before.append((lambda d: lambda: self.fill_padding(d, f"{reason}: zero padding"))(dst))
-            self._move_into(phase, [source], dst, reason, None)
             results.append(dst)
         self._finish(phase, reason)
         return results
@@ -278,7 +284,7 @@ class Builder:
         dst: str,
         reason: str,
         rest: int | None,
-    ) -> None:
+    ) -> bool:
         """
         Plan the moves into `dst`: spans of whole words as they are, finer permutations through a local
         rearrangement.
@@ -288,7 +294,7 @@ class Builder:
         destination; or carry each element in a word of its own (widen, exchange, narrow), which always works.
         What walks whole shards (a local copy, a word that is completed) also writes what no source writes: it
         is left out where that is to hold `rest` (see `gather_into`), and `rest` is laid in the buffer that
-        the moves arrive in.
+        the moves arrive in. Returns whether all of `dst` is filled with it, the padding of panels included.
         """
         target = self.get(dst)
         if rest is None and len(sources) == 1:
@@ -306,18 +312,18 @@ class Builder:
                     "copy", src, dst, f"{reason}: reorder", run_bytes=self._run_bytes(src, dst)
                 )
             )
-            return
+            return False
+        if choice.kind == "pack" and (source := self._compact(phase, sources[0], 1, reason)) is not None:
+            return self._move_into(phase, [source], dst, reason, rest)
         covered = covers((d for _, _, d in sources), target.layout)
-        if choice.kind in ("words", "pack") and rest is not None and not covered:
+        filled = choice.kind in ("words", "pack") and rest is not None and not covered
+        if filled:
             phase.before.append(lambda: self.fill(dst, f"{reason}: what no source writes", rest))
         if choice.kind == "words":
             phase.moves += [Move(s, v, dst, d) for s, v, d in sources]
-            return
+            return filled
         if choice.kind == "pack":
             ((src, view, dst_view),) = sources
-            if (source := self._compact(phase, sources[0], 1, reason)) is not None:
-                self._move_into(phase, [source], dst, reason, rest)
-                return
             assert choice.through is not None
             tmp = self.add_buffer(f"{dst}.packed", choice.through, target.dtype)
             phase.before.append(
@@ -326,7 +332,7 @@ class Builder:
                 )
             )
             phase.moves.append(Move(tmp, view, dst, dst_view))
-            return
+            return filled
         # What arrives elsewhere is copied whole into `dst`: all of it has to be defined.
         if choice.kind == "unpack":
             assert choice.through is not None
@@ -335,7 +341,7 @@ class Builder:
                 phase.before.append(lambda: self.fill(tmp, f"{reason}: what no source writes", rest or 0))
             phase.moves += [Move(s, v, tmp, d) for s, v, d in sources]
             phase.after.append(lambda: self._unpack("copy", tmp, dst, reason))
-            return
+            return False
         if itemsize(target.dtype) == 4:
             raise self.operator.error(
                 "a 4-byte conversion does not move whole words", hint="this is a fault of the planner"
@@ -346,6 +352,7 @@ class Builder:
             phase.before.append(lambda: self.fill(wide, f"{reason}: what no source writes", element))
         self._widen_into(phase, sources, wide, reason)
         phase.after.append(lambda: self._unpack("narrow", wide, dst, reason))
+        return False
 
     def _widen_into(
         self, phase: _Phase, sources: Sequence[tuple[str, View, View]], wide: str, reason: str

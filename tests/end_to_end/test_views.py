@@ -119,6 +119,41 @@ def test_a_sequence_that_begins_with_a_broadcast() -> None:
     assert not differs(text, {"x": x, "b": b}, "t4")
 
 
+X, Q = "tensor<16x16xf16>", "tensor<15x16xf16>"
+ATTENTION = f"""
+    %y = tile_tensor.attention %q, %k, %v scale 0.25 : ({Q}, {Q}, {Q}) -> {Q}
+    return %y : {Q}
+  }}"""
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        # the keys that a slice leaves out, and quotients of the lanes of a transposed product
+        f"""%n = tile_tensor.rms_norm %x, %g epsilon 1.0e-06 : ({X}, tensor<16xf16>) -> {X}
+    %t = tile_tensor.transpose %n permutation [1, 0] : ({X}) -> {X}
+    %v = tile_tensor.slice %t offsets [0, 0] sizes [15, 16] : ({X}) -> {Q}""",
+        f"""%s = tile_tensor.slice %x offsets [0, 0] sizes [15, 16] : ({X}) -> {Q}
+    %m = tile_tensor.matmul %s, %x : ({Q}, {X}) -> {Q}
+    %o = tile_tensor.attention %q, %k, %m scale 0.25 : ({Q}, {Q}, {Q}) -> {Q}
+    %v = tile_tensor.div %m, %m : ({Q}, {Q}) -> {Q}""",
+    ],
+    ids=["slice", "quotient"],
+)
+def test_what_lies_beside_the_keys_of_attention_has_no_weight(values: str) -> None:
+    """Keys end inside a word. Zero times what completes it would be NaN if that were not finite."""
+    text = f"""
+  func.func @main(%q: {Q} {{tile_tensor.input = "q"}}, %k: {Q} {{tile_tensor.input = "k"}},
+      %x: tensor<16x16xf16> {{tile_tensor.input = "x"}}, %g: tensor<16xf16> {{tile_tensor.input = "g"}})
+      -> ({Q} {{tile_tensor.output = "y"}}) {{
+    {values}{ATTENTION}"""
+    draw = np.random.default_rng(0).standard_normal
+    inputs = {"q": draw((15, 16)), "k": draw((15, 16)), "x": draw((16, 16)), "g": np.ones(16)}
+    inputs["g"][15] = np.inf
+    inputs = {name: array.astype(np.float32) for name, array in inputs.items()}
+    assert not differs(text, inputs, "t4", tolerance=0.02)
+
+
 # -- pads of slices, all of them -----------------------------------------------------------------------------
 
 
