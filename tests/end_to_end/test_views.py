@@ -10,9 +10,18 @@ import harness
 import numpy as np
 import pytest
 import view_programs
+from xdsl.dialects.builtin import StringAttr
 
+from tilewright.backends.image import to_image
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.reference import evaluate
+from tilewright.dialects.tile_asm import module_to_program
+from tilewright.dialects.tile_repeat import RepeatOp
+from tilewright.machine import load
+from tilewright.passes.tile_compile import stages
+from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
+from tilewright.passes.tile_select_homes import TileSelectHomesPass
+from tilewright.passes.tile_unroll_repeat import TileUnrollRepeatPass
 from tilewright.sim.executor import Executor
 
 CHUNK = 20
@@ -75,6 +84,33 @@ def test_views_around_every_consumer(first: int) -> None:
 def test_many_views_around_every_consumer(first: int) -> None:
     for seed in range(first, first + 200):
         run(seed)
+
+
+@pytest.mark.parametrize("after", [TilePlanLayoutsPass.name, TileSelectHomesPass.name])
+@pytest.mark.parametrize("again", [False, True])
+def test_planned_repeats_unroll(after: str, again: bool) -> None:
+    """Unrolled behind planning or behind the choice of homes, and planned again or not: the values stay."""
+    for seed in range(7, 63, 8):  # programs with a repeat
+        chain = view_programs.program(seed)
+        ctx = context()
+        module = parse_module(chain.text, ctx=ctx)
+        expected = evaluate(module, chain.inputs, chain.parameters)
+        module.attributes["tile.machine"] = StringAttr("t4")
+        for step in stages(homes="selected" if after == TileSelectHomesPass.name else "planned"):
+            step.apply(ctx, module)
+            if step.name != after:
+                continue
+            for extra in (TileUnrollRepeatPass(), *((TilePlanLayoutsPass(),) if again else ())):
+                extra.apply(ctx, module)
+                module.verify()
+        assert not any(isinstance(op, RepeatOp) for op in module.walk())
+        executor = Executor(to_image(module_to_program(module)), load("t4"), np.nan)
+        executor.load(chain.parameters)
+        found = executor.run(chain.inputs).outputs
+        tolerance = 0.0 if chain.exact else 0.02
+        for name, array in expected.items():
+            same = np.allclose(found[name], array, rtol=tolerance, atol=tolerance, equal_nan=True)
+            assert same, f"seed {seed}\n{chain.text}\n{name}: expected\n{array}\nfound\n{found[name]}"
 
 
 # -- single cases --------------------------------------------------------------------------------------------
