@@ -18,7 +18,7 @@ from tilewright.dialects.reference import evaluate
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.dialects.tile_repeat import RepeatOp
 from tilewright.machine import load
-from tilewright.passes.tile_compile import stages
+from tilewright.passes.pipeline import Options, passes
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
 from tilewright.passes.tile_select_homes import TileSelectHomesPass
 from tilewright.passes.tile_unroll_repeat import TileUnrollRepeatPass
@@ -96,7 +96,8 @@ def test_planned_repeats_unroll(after: str, again: bool) -> None:
         module = parse_module(chain.text, ctx=ctx)
         expected = evaluate(module, chain.inputs, chain.parameters)
         module.attributes["tile.machine"] = StringAttr("t4")
-        for step in stages(homes="selected" if after == TileSelectHomesPass.name else "planned"):
+        options = Options(homes="selected" if after == TileSelectHomesPass.name else "planned")
+        for step in passes(options):
             step.apply(ctx, module)
             if step.name != after:
                 continue
