@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Text to bytes: compile a program for a small machine, run it under a poison, compare every value with the
-oracle's.
+oracle's and with the reference's of the program as given.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from tilewright.planning.operators.base import Record
 from tilewright.planning.operators.pointwise import PointwiseRecord
 from tilewright.planning.operators.rowwise import RowRecord
 from tilewright.planning.stages import PlanError
+from tilewright.sim.as_given import compare_run
 from tilewright.sim.executor import Executor
-from tilewright.sim.oracle import Oracle, compare_each, departure
+from tilewright.sim.oracle import Oracle, departure
 
 POISONS = (float("nan"), float("inf"), -42.0, 0.0, 7.0)
 """What memory that nobody has written may hold; no result may depend on it."""
@@ -53,6 +54,7 @@ class Compiled:
     machine: Machine
     image: Image
     oracle: Oracle
+    given: ModuleOp
 
     @property
     def dtypes(self) -> dict[str, str]:
@@ -76,7 +78,7 @@ def compile_module(
     module: ModuleOp, ctx: Context, machine_name: str, rng: random.Random | None = None
 ) -> Compiled:
     """As `compile_text`; the module is consumed."""
-    machine = load(machine_name)
+    machine, given = load(machine_name), module.clone()
     module.attributes["tile.machine"] = StringAttr(machine_name)
     plan(module, ctx, machine, rng)
     module.verify()
@@ -84,7 +86,7 @@ def compile_module(
     for step in passes()[PLANNING + 1 :]:
         step.apply(ctx, module)
         module.verify()
-    return Compiled(machine, to_image(module_to_program(module)), oracle)
+    return Compiled(machine, to_image(module_to_program(module)), oracle, given)
 
 
 def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | None) -> None:
@@ -161,22 +163,23 @@ def check(
     compiled: Compiled, inputs: Arrays, parameters: Arrays, poisons: Sequence[float]
 ) -> dict[str, np.ndarray]:
     """
-    Run under each poison: the first with every value compared, all with the outputs; returns the outputs.
+    Run under each poison: the first with every value compared with the oracle and with the reference of the
+    program as given, all with the outputs; returns the outputs.
     """
     expected: dict[str, np.ndarray] = compiled.oracle.run(inputs, parameters)
     for number, poison in enumerate(poisons):
         executor = Executor(compiled.image, compiled.machine, poison)
         executor.load(parameters)
         if number == 0:
-            found, result = compare_each(executor, compiled.oracle, inputs, parameters)
-            assert found is None, f"poison {poison}: {found}"
-            assert result is not None
+            found = compare_run(executor, compiled.oracle, compiled.given, inputs, parameters)
+            assert found.planned.found is None, f"poison {poison}: {found.planned.found}"
+            assert not found.given.departures, f"poison {poison}: reference: {found.given.departures[0]}"
+            result = found.result
         else:
             result = executor.run(inputs)
         assert sorted(result.outputs) == sorted(expected)
         for name, array in expected.items():
-            assert (found := departure(name, (), array, result.outputs[name])) is None, (
-                f"poison {poison}: {found}"
-            )
+            departs = departure(name, (), array, result.outputs[name])
+            assert departs is None, f"poison {poison}: {departs}"
     gc.collect(0)
     return expected

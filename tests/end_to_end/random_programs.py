@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Random small programs with values, the same for the same seed: every operation, awkward shapes, every element
-type.
+Random small programs with values, the same for the same seed: every operation and attribute, awkward shapes,
+every element type and its special values.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tilewright.planning.dtypes import is_integer, numpy_dtype
+from tilewright.planning.dtypes import float_format, is_integer, numpy_dtype
 
 EXTENTS = (1, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 31, 32, 33, 48)
-FLOATS = ("f16", "f16", "f32", "f32", "bf16", "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2")
 WIDE_FLOATS = ("f16", "f32", "bf16")
 FP8 = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2")
+FLOATS = ("f16", "f16", "f32", "f32", "bf16", *FP8)
+TYPES = (*WIDE_FLOATS, *FP8)
+INTEGERS = ("i8", "i32")
+ELEMENTS = (*FLOATS, *INTEGERS)
 LIMIT = 1500  # elements of a value
 
 Shape = tuple[int, ...]
@@ -39,6 +42,26 @@ class Value:
         for count in reversed(self.counts):
             text = f"!tile_repeat.sequence<{count} x {text}>"
         return text
+
+
+KINDS = ("none",) * 10 + ("small",) * 4 + ("large",) * 3 + ("beyond", "infinite", "nan")
+"""Of special values, as often as they are wanted: an infinity or a NaN hides what else a program computes."""
+
+
+def special_values(dtype: str) -> dict[str, tuple[float, ...]]:
+    """The special values of a float type, by kind; of both signs."""
+    fmt = float_format(dtype)
+    least, normal, largest = 2.0**fmt.quantum_log2, 2.0**fmt.emin, fmt.max_value
+    single = min(largest * 2, float_format("f32").max_value)
+    kinds = {
+        "none": (),
+        "small": (0.0, least, normal, 3 * least, 1.5 * normal),
+        "large": (largest, largest / 2, 0.9375 * largest, largest**0.5),
+        "beyond": (single, largest),
+        "infinite": (np.inf, largest),
+        "nan": (np.nan,),
+    }
+    return {kind: tuple(sign * v for v in values for sign in (1.0, -1.0)) for kind, values in kinds.items()}
 
 
 def tensor(shape: Sequence[int], dtype: str) -> str:
@@ -80,19 +103,33 @@ class Writer:
         return f"%{base}{root.count}"
 
     def array(self, shape: Shape, dtype: str) -> np.ndarray:
+        """Values of a type, some of them special; half of the floats are f32, which the host rounds."""
         rng = np.random.default_rng(self.rng.getrandbits(32))
         if is_integer(dtype):
             low, high = (-128, 128) if dtype == "i8" else (-1000, 1000)
-            return rng.integers(low, high, shape).astype(numpy_dtype(dtype))
+            data = rng.integers(low, high, shape)
+            info = np.iinfo(numpy_dtype(dtype))
+            kinds = {"none": (), "limits": (info.min, info.max, -1, 0, 1, info.min + 1)}
+            return self.sprinkle(data, kinds[self.rng.choice(("none", "none", "limits"))]).astype(
+                numpy_dtype(dtype)
+            )
         data = rng.standard_normal(shape) * 2.0 ** self.rng.choice((-3, 0, 0, 1))
-        if self.rng.random() < 0.08 and data.size:
-            flat = data.reshape(-1)
-            flat[rng.integers(0, flat.size)] = self.rng.choice((np.nan, np.inf, -np.inf, 0.0, -0.0))
-            data = flat.reshape(shape)
-        if self.rng.random() < 0.5:
-            return data.astype(np.float32)  # the host rounds
+        data = self.sprinkle(data, special_values(dtype)[self.rng.choice(KINDS)])
         with np.errstate(all="ignore"):
-            return data.astype(np.float32).astype(numpy_dtype(dtype))
+            single = data.astype(np.float32)
+            return single if self.rng.random() < 0.5 else single.astype(numpy_dtype(dtype))
+
+    def sprinkle(self, data: np.ndarray, values: Sequence[float]) -> np.ndarray:
+        """Some elements replaced by some of the values: one, a few, or in a whole row."""
+        flat = data.reshape(-1).copy()
+        if not values or not flat.size:
+            return data
+        if self.rng.random() < 0.25 and data.ndim:
+            row, width = self.rng.randrange(flat.size // data.shape[-1]), data.shape[-1]
+            flat[row * width : (row + 1) * width] = self.rng.choice(values)
+        for _ in range(self.rng.choice((1, 1, 2, 5))):
+            flat[self.rng.randrange(flat.size)] = self.rng.choice(values)
+        return flat.reshape(data.shape)
 
     def argument(self, shape: Shape, dtype: str) -> Value:
         """
@@ -109,7 +146,7 @@ class Writer:
             return inner
         value = Value(self.fresh("a"), shape, dtype)
         kind = self.rng.choice(("input", "input", "parameter", "parameter", "constant"))
-        if kind == "constant" and math.prod(shape) <= 64 and dtype in ("f32", "i32", "i8"):
+        if kind == "constant" and math.prod(shape) <= 64:
             self.emit_constant(value)
         else:
             self.add_argument(value, "input" if kind == "input" else "parameter")
@@ -145,9 +182,8 @@ class Writer:
         (self.inputs if kind == "input" else self.parameters)[name] = data
 
     def emit_constant(self, value: Value) -> None:
-        data = np.asarray(self.array(value.shape, value.dtype)).astype(numpy_dtype(value.dtype))
-        if not is_integer(value.dtype):
-            data = np.nan_to_num(data, posinf=3.0, neginf=-3.0)
+        with np.errstate(all="ignore"):
+            data = np.asarray(self.array(value.shape, value.dtype)).astype(numpy_dtype(value.dtype))
         splat = not value.shape or self.rng.random() < 0.3
         text = _literal(data.reshape(-1)[0]) if splat and data.size else _nested(data)
         self.lines.insert(0, f"  {value.name} = tile_tensor.constant dense<{text}> : {value.type}")
@@ -172,6 +208,35 @@ class Writer:
             if math.prod(shape) <= limit:
                 return shape
 
+    def saturation(self, dtype: str) -> str:
+        """`saturate`, now and then, and more often where it shows."""
+        return "saturate = false" if self.rng.random() < (0.35 if dtype in FP8 else 0.05) else ""
+
+    def with_empty_rows(self, clauses: str) -> str:
+        if self.rng.random() < 0.5:
+            clauses += f" empty_rows {self.rng.choice(('zero', 'uniform', 'nan'))}"
+        return clauses.strip()
+
+    def mask(self, batch: Shape, queries: int, keys: int, dtype: str) -> Value:
+        """A new argument that is added to scores: mostly zeros and the lowest value of its type."""
+        rank = self.rng.randint(0, len(batch))
+        shape = tuple(self.rng.choice((1, n)) for n in (*batch[len(batch) - rank :], queries))
+        value = self.argument((*shape, keys), dtype)
+        root = self
+        while root.outer is not None:
+            root = root.outer
+        for name in (value.name[1:],):
+            for values in (root.inputs, root.parameters):
+                if name in values and self.rng.random() < 0.8:
+                    draw = np.random.default_rng(self.rng.getrandbits(32))
+                    fmt = float_format(dtype)
+                    lowest = -np.inf if fmt.has_inf and self.rng.random() < 0.7 else -fmt.max_value
+                    hidden = draw.random(value.shape) < self.rng.choice((0.3, 0.8))
+                    if self.rng.random() < 0.5:
+                        hidden |= draw.random((*value.shape[:-1], 1)) < 0.3
+                    values[name] = np.where(hidden, lowest, 0.0).astype(np.float32)
+        return value
+
     def op(
         self,
         name: str,
@@ -192,10 +257,12 @@ class Writer:
         return result
 
 
-def _literal(x: object) -> str:
-    if isinstance(x, (np.integer, int)):
+def _literal(x: np.generic) -> str:
+    if x.dtype.kind == "i":
         return str(int(x))
-    return f"{float(x):.8e}"  # type: ignore[arg-type]
+    if np.isfinite(x) and x.dtype == np.float32:
+        return f"{float(x):.8e}"
+    return f"0x{int(x.view(f'u{x.dtype.itemsize}')):0{2 * x.dtype.itemsize}X}"
 
 
 def _nested(data: np.ndarray) -> str:
@@ -218,17 +285,10 @@ def matmul(w: Writer) -> Value:
     n = rng.choice(EXTENTS)
     b = w.get((*batch, n, k) if tb else (*batch, k, n), rng.choice(types))
     if kind == "i8":
-        result, accumulate = "i32", None
+        result, accumulate = "i32", rng.choice((None, "i32"))
     else:
-        result = rng.choice(
-            {
-                "f8": ("f16", "f16", "f32", a.dtype),
-                "f16": ("f16", "f32", "f8E4M3FNUZ"),
-                "f32": ("f32", "f16"),
-                "bf16": ("bf16", "f32"),
-            }[kind]
-        )
-        accumulate = rng.choice((None, None, "f16", "f32")) if kind in ("f8", "f16") else None
+        result = rng.choice((*{"f8": ("f16", "f16", a.dtype)}.get(kind, (kind, kind, "f32")), *FLOATS))
+        accumulate = rng.choice((None, None, "f16", "f32") if kind in ("f8", "f16") else (None, "f32"))
     clauses = " ".join(
         filter(
             None,
@@ -240,12 +300,12 @@ def matmul(w: Writer) -> Value:
             ),
         )
     )
-    return w.op("matmul", [a, b], clauses, (*batch, m, n), result)
+    return w.op("matmul", [a, b], clauses, (*batch, m, n), result, w.saturation(result))
 
 
 def binary(w: Writer) -> Value:
     rng = w.rng
-    x = w.some(lambda v: True, lambda: (w.shape(0, 5), rng.choice((*FLOATS, "i8", "i32"))))
+    x = w.some(lambda v: True, lambda: (w.shape(0, 5), rng.choice(ELEMENTS)))
     shape = list(x.shape)
     kind = rng.random()
     if kind < 0.3:  # the other operand is broadcast
@@ -269,50 +329,64 @@ def binary(w: Writer) -> Value:
     if not is_integer(dtype) and rng.random() < 0.3:
         dtype = rng.choice(FLOATS)
     name = rng.choice(("add", "sub", "mul", "div", "maximum", "minimum"))
-    attributes = "saturate = false" if rng.random() < 0.2 else ""
-    return w.op(name, operands, "", tuple(full), dtype, attributes)
+    return w.op(name, operands, "", tuple(full), dtype, w.saturation(dtype))
 
 
 def unary(w: Writer) -> Value:
     rng = w.rng
-    x = w.some(lambda v: True, lambda: (w.shape(0, 5), rng.choice((*FLOATS, "i8"))))
+    x = w.some(lambda v: True, lambda: (w.shape(0, 5), rng.choice(ELEMENTS)))
     if is_integer(x.dtype):
         return w.op(rng.choice(("neg", "abs", "relu", "square")), [x], "", x.shape, x.dtype)
-    name = rng.choice(
-        (
-            "neg",
-            "abs",
-            "exp",
-            "log",
-            "sqrt",
-            "rsqrt",
-            "tanh",
-            "erf",
-            "sigmoid",
-            "relu",
-            "square",
-            "reciprocal",
-            "gelu",
-            "gelu",
-        )
-    )
-    dtype = rng.choice(FLOATS) if rng.random() < 0.3 else x.dtype
+    name = rng.choice(FUNCTIONS)
+    dtype = rng.choice(FLOATS) if rng.random() < 0.4 else x.dtype
     clause = f"approximate {rng.choice(('tanh', 'none'))}" if name == "gelu" else ""
-    return w.op(name, [x], clause, x.shape, dtype)
+    return w.op(name, [x], clause, x.shape, dtype, w.saturation(dtype))
+
+
+FUNCTIONS = (
+    "neg", "abs", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sigmoid", "relu", "square", "reciprocal",
+    "gelu", "gelu",
+)  # fmt: skip
+
+
+def siblings(w: Writer, seed: int) -> list[Value]:
+    """Functions of one value, and operations on it and another: by turns, in every type."""
+    rng = w.rng
+    x = w.some(lambda v: v.dtype in FLOATS, lambda: (w.shape(0, 3, 300), rng.choice(FLOATS)))
+    found: list[Value] = []
+    names = tuple(dict.fromkeys(FUNCTIONS))
+    for turn in range(3 * seed, 3 * seed + 3):
+        name, dtype = names[turn % len(names)], TYPES[turn // len(names) % len(TYPES)]
+        clause = f"approximate {rng.choice(('tanh', 'none'))}" if name == "gelu" else ""
+        found.append(w.op(name, [x], clause, x.shape, dtype, w.saturation(dtype)))
+    element = (*TYPES, *INTEGERS)[seed // 3 % 9]
+    y = w.get(w.shape(0, 2, 60), element)
+    for turn in range(2 * seed, 2 * seed + 2):
+        name = ("add", "sub", "mul", "div", "maximum", "minimum")[turn % 6]
+        z = w.get(y.shape, element)
+        found.append(w.op(name, [y, z], "", y.shape, element, w.saturation(element)))
+    if is_integer(element):
+        name = ("neg", "abs", "relu", "square")[seed // 9 % 4]
+        found.append(w.op(name, [y], "", y.shape, element))
+    return found
 
 
 def cast(w: Writer) -> Value:
     rng = w.rng
-    x = w.some(lambda v: True, lambda: (w.shape(0, 4), rng.choice((*FLOATS, "i8", "i32"))))
-    dtype = rng.choice((*FLOATS, "i8", "i32"))
-    integers = is_integer(dtype) and is_integer(x.dtype)
-    clauses = f"scale {rng.randint(-3, 3)}" if not integers and rng.random() < 0.4 else ""
-    return w.op("cast", [x], clauses, x.shape, dtype, "saturate = false" if rng.random() < 0.2 else "")
+    x = w.some(lambda v: True, lambda: (w.shape(0, 4), rng.choice(ELEMENTS)))
+    dtype = rng.choice((*ELEMENTS, *INTEGERS))
+    clauses = ""
+    if not (is_integer(dtype) and is_integer(x.dtype)) and rng.random() < 0.4:
+        clauses = f"scale {rng.randint(-3, 3)}"
+    if is_integer(dtype) and not is_integer(x.dtype) and rng.random() < 0.5:
+        clauses += " rounding truncate"
+    attributes = "saturate = false" if is_integer(dtype) and rng.random() < 0.4 else w.saturation(dtype)
+    return w.op("cast", [x], clauses.strip(), x.shape, dtype, attributes)
 
 
 def reduce(w: Writer) -> Value:
     rng = w.rng
-    x = w.some(lambda v: True, lambda: (w.shape(0, 4), rng.choice((*FLOATS, "i8", "i32"))))
+    x = w.some(lambda v: True, lambda: (w.shape(0, 4), rng.choice(ELEMENTS)))
     axes = sorted(rng.sample(range(len(x.shape)), min(len(x.shape), rng.choice((0, 1, 1, 1, 2, 2, 3)))))
     integer = is_integer(x.dtype)
     kind = rng.choice(
@@ -320,52 +394,59 @@ def reduce(w: Writer) -> Value:
     )
     keep = rng.random() < 0.4
     shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keep or i not in axes)
-    dtype = rng.choice((x.dtype, "i32")) if integer else rng.choice((x.dtype, "f32"))
+    dtype = rng.choice((x.dtype, "i32")) if integer else rng.choice((x.dtype, "f32", *FLOATS))
     result = Value(w.fresh(), shape, dtype)
+    saturation = "" if integer else w.saturation(dtype)
     w.lines.append(
         f"{w.indent}{result.name} = tile_tensor.reduce {kind} {x.name} axes [{', '.join(map(str, axes))}]"
-        f"{' keep_dims' if keep else ''} : ({x.type}) -> {result.type}"
+        f"{' keep_dims' if keep else ''}{' {' + saturation + '}' if saturation else ''}"
+        f" : ({x.type}) -> {result.type}"
     )
     w.values.append(result)
     return result
+
+
+SCALES = ("0.125", "0.3", "1.0", "-0.5", "3.0")
 
 
 def norm(w: Writer) -> Value:
     rng = w.rng
     x = w.some(lambda v: v.shape and not is_integer(v.dtype), lambda: (w.shape(1, 4), rng.choice(FLOATS)))
     columns = (x.shape[-1],)
-    dtype = rng.choice((x.dtype, x.dtype, "f16", "f32", "f8E4M3FNUZ"))
+    dtype = rng.choice((x.dtype, x.dtype, *FLOATS))
     name = rng.choice(("layer_norm", "rms_norm", "softmax"))
     if name == "softmax":
-        return w.op(
-            name,
-            [x],
-            f"scale {rng.choice(('0.125', '1.0', '0.3'))}" if rng.random() < 0.6 else "",
-            x.shape,
-            dtype,
-        )
-    vectors = [w.get(columns, rng.choice(WIDE_FLOATS)) for _ in range(2 if name == "layer_norm" else 1)]
-    return w.op(name, [x, *vectors], f"epsilon {rng.choice(('1.0e-05', '1.0e-06', '0.1'))}", x.shape, dtype)
+        clauses = f"scale {rng.choice(SCALES)}" if rng.random() < 0.6 else ""
+        return w.op(name, [x], w.with_empty_rows(clauses), x.shape, dtype, w.saturation(dtype))
+    vectors = [w.get(columns, rng.choice(FLOATS)) for _ in range(2 if name == "layer_norm" else 1)]
+    epsilon = f"epsilon {rng.choice(('1.0e-05', '1.0e-06', '0.1', '0.0'))}"
+    return w.op(name, [x, *vectors], epsilon, x.shape, dtype, w.saturation(dtype))
 
 
 def attention(w: Writer) -> Value:
     rng = w.rng
-    dtype = rng.choice(("f16", "f16", "f32", "f8E4M3FNUZ", "bf16"))
+    dtype = rng.choice(FLOATS)
     q = w.some(lambda v: 2 <= len(v.shape) and v.dtype == dtype, lambda: (w.shape(2, 4), dtype))
-    batch, depth = q.shape[:-2], q.shape[-1]
+    batch, queries, depth = q.shape[:-2], q.shape[-2], q.shape[-1]
     keys, value_depth = rng.choice(EXTENTS), rng.choice(EXTENTS)
     k, v = w.get((*batch, keys, depth), dtype), w.get((*batch, keys, value_depth), dtype)
-    result = rng.choice((dtype, "f16", "f32"))
-    clauses = " ".join(
-        filter(
-            None,
-            (
-                f"accumulate {rng.choice(('f16', 'f32'))}" if dtype == "f16" and rng.random() < 0.4 else "",
-                f"scale {rng.choice(('0.125', '0.5'))}" if rng.random() < 0.7 else "",
-            ),
-        )
+    result = rng.choice((dtype, *FLOATS))
+    operands = [q, k, v]
+    if rng.random() < 0.5:
+        operands.append(w.mask(batch, queries, keys, rng.choice(FLOATS)))
+    narrow = dtype == "f16" or dtype in FP8
+    accumulate = rng.choice((None, "f16", "f32") if narrow else (None, None, "f32"))
+    clauses = f"accumulate {accumulate}" if accumulate else ""
+    if rng.random() < 0.7:
+        clauses += f" scale {rng.choice(SCALES)}"
+    return w.op(
+        "attention",
+        operands,
+        w.with_empty_rows(clauses.strip()),
+        (*q.shape[:-1], value_depth),
+        result,
+        w.saturation(result),
     )
-    return w.op("attention", [q, k, v], clauses, (*q.shape[:-1], value_depth), result)
 
 
 def gather(w: Writer) -> Value:
@@ -374,7 +455,7 @@ def gather(w: Writer) -> Value:
     rng = w.rng
     table = w.some(
         lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 3,
-        lambda: (w.shape(1, 3, LIMIT // 3), rng.choice((*FLOATS, "i8", "i32"))),
+        lambda: (w.shape(1, 3, LIMIT // 3), rng.choice(ELEMENTS)),
     )
     axis = rng.randrange(len(table.shape))
     shape = w.shape(0, 2, 12)
@@ -384,24 +465,50 @@ def gather(w: Writer) -> Value:
     indices = Value(w.fresh("n"), shape, "i32")
     w.arguments.append(f'{indices.name}: {indices.type} {{tile_tensor.input = "{indices.name[1:]}"}}')
     draw = np.random.default_rng(rng.getrandbits(32))
-    w.inputs[indices.name[1:]] = draw.integers(0, table.shape[axis], shape).astype(np.int32)
-    return w.op(
-        "gather", [table, indices], f"axis {axis}" if axis or rng.random() < 0.5 else "", result, table.dtype
-    )
+    data = draw.integers(0, table.shape[axis], shape)
+    clauses = f"axis {axis}" if axis or rng.random() < 0.5 else ""
+    if rng.random() < 0.6:
+        data = w.sprinkle(data, (-1, -(2**31), 2**31 - 1, table.shape[axis], table.shape[axis] + 1))
+        if rng.random() < 0.8:
+            clauses += f" out_of_range {rng.choice(('clamp', 'zero'))}"
+    w.inputs[indices.name[1:]] = data.astype(np.int32)
+    return w.op("gather", [table, indices], clauses.strip(), result, table.dtype)
 
 
 def bias_gelu(w: Writer) -> Value:
-    """A sum and its gelu, to be fused."""
+    """A sum and its gelu, to be fused where their types allow it; or the fused operation itself."""
     rng = w.rng
-    x = w.some(
-        lambda v: v.shape and v.dtype in ("f16", "f32"), lambda: (w.shape(1, 3), rng.choice(("f16", "f32")))
+    x = w.some(lambda v: v.shape and v.dtype in FLOATS, lambda: (w.shape(1, 3), rng.choice(FLOATS)))
+    y = w.get(x.shape[-1:], x.dtype)
+    last = rng.choice((x.dtype, x.dtype, *FLOATS))
+    if rng.random() < 0.4:
+        y = y if rng.random() < 0.5 else w.get(x.shape[-1:], rng.choice(FLOATS))
+        return w.op("bias_gelu", [x, y], "", x.shape, last, w.saturation(last))
+    dtype = rng.choice((x.dtype, x.dtype, x.dtype, *FLOATS))
+    total = w.op("add", [x, y], "", x.shape, dtype, w.saturation(dtype))
+    return w.op("gelu", [total], "approximate tanh", total.shape, last, w.saturation(last))
+
+
+def sequence(w: Writer) -> Value:
+    """A sequence of values that exist, and a member of it; in the body of a repeat, one that it is given."""
+    rng = w.rng
+    x = w.some(lambda v: True, lambda: (w.shape(0, 3, 300), rng.choice(ELEMENTS)))
+    members = [x, *(w.get(x.shape, x.dtype) for _ in range(rng.choice((0, 1, 2))))]
+    packed = Value(w.fresh("p"), x.shape, x.dtype, (len(members),))
+    w.lines.append(
+        f"{w.indent}{packed.name} = tile_repeat.pack {', '.join(v.name for v in members)} : {packed.type}"
     )
-    y = w.op("add", [x, w.get(x.shape[-1:], x.dtype)], "", x.shape, x.dtype)
-    return w.op("gelu", [y], "approximate tanh", y.shape, rng.choice((x.dtype, "f8E4M3FNUZ")))
+    result = Value(w.fresh("m"), x.shape, x.dtype)
+    w.lines.append(
+        f"{w.indent}{result.name} = tile_repeat.member {packed.name}[{rng.randrange(len(members))}] : "
+        f"{packed.type}"
+    )
+    w.values.append(result)
+    return result
 
 
 def transpose(w: Writer) -> Value:
-    x = w.some(lambda v: len(v.shape) >= 2, lambda: (w.shape(2, 5), w.rng.choice((*FLOATS, "i8", "i32"))))
+    x = w.some(lambda v: len(v.shape) >= 2, lambda: (w.shape(2, 5), w.rng.choice(ELEMENTS)))
     permutation = w.rng.sample(range(len(x.shape)), len(x.shape))
     return w.op(
         "transpose",
@@ -413,7 +520,7 @@ def transpose(w: Writer) -> Value:
 
 
 def reshape(w: Writer) -> Value:
-    x = w.some(lambda v: True, lambda: (w.shape(0, 4), w.rng.choice((*FLOATS, "i8", "i32"))))
+    x = w.some(lambda v: True, lambda: (w.shape(0, 4), w.rng.choice(ELEMENTS)))
     n, shape = math.prod(x.shape), []
     while n > 1 and len(shape) < 4:
         divisors = [d for d in range(1, n + 1) if n % d == 0]
@@ -426,7 +533,7 @@ def reshape(w: Writer) -> Value:
 
 
 def slice_(w: Writer) -> Value:
-    x = w.some(lambda v: len(v.shape) >= 1, lambda: (w.shape(1, 4), w.rng.choice((*FLOATS, "i8", "i32"))))
+    x = w.some(lambda v: len(v.shape) >= 1, lambda: (w.shape(1, 4), w.rng.choice(ELEMENTS)))
     offsets = [w.rng.randrange(n) for n in x.shape]
     sizes = [w.rng.randint(1, n - o) for n, o in zip(x.shape, offsets, strict=True)]
     return w.op("slice", [x], f"offsets {_array(offsets)} sizes {_array(sizes)}", tuple(sizes), x.dtype)
@@ -450,7 +557,7 @@ def broadcast(w: Writer) -> Value:
 def concat(w: Writer) -> Value:
     x = w.some(
         lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 3,
-        lambda: (w.shape(1, 4, LIMIT // 3), w.rng.choice((*FLOATS, "i8", "i32"))),
+        lambda: (w.shape(1, 4, LIMIT // 3), w.rng.choice(ELEMENTS)),
     )
     axis = w.rng.randrange(len(x.shape))
     parts = [x]
@@ -464,27 +571,28 @@ def concat(w: Writer) -> Value:
     return w.op("concat", parts, f"axis {axis}", tuple(shape), x.dtype)
 
 
-def _lowest(dtype: str) -> str:
-    """The lowest value of a float type, as a literal."""
-    return {"f8E4M3FNUZ": "-240.0", "f8E5M2FNUZ": "-57344.0", "f8E4M3FN": "-448.0"}.get(dtype, "0xFF800000")
-
-
 def pad(w: Writer) -> Value:
     x = w.some(
         lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 4,
-        lambda: (w.shape(1, 4, LIMIT // 4), w.rng.choice((*FLOATS, "i8", "i32"))),
+        lambda: (w.shape(1, 4, LIMIT // 4), w.rng.choice(ELEMENTS)),
     )
     low = [w.rng.choice((0, 0, 1, 2, 5)) for _ in x.shape]
     high = [w.rng.choice((0, 0, 1, 3)) for _ in x.shape]
     shape = tuple(n + a + b for n, a, b in zip(x.shape, low, high, strict=True))
     if math.prod(shape) > LIMIT:
         return transpose(w) if len(x.shape) > 1 else reshape(w)
-    value = (
-        w.rng.choice(("", "value 1.5", "value -2.0", f"value {_lowest(x.dtype)}"))
-        if not is_integer(x.dtype)
-        else w.rng.choice(("", "value 3.0"))
-    )
+    value = w.rng.choice(("", *(f"value {v}" for v in _pad_values(x.dtype))))
     return w.op("pad", [x], f"low {_array(low)} high {_array(high)} {value}".strip(), shape, x.dtype)
+
+
+def _pad_values(dtype: str) -> tuple[str, ...]:
+    """Values of a type as `pad` writes them, the ends of its range among them."""
+    if is_integer(dtype):
+        info = np.iinfo(numpy_dtype(dtype))
+        return ("3", "-1", str(info.min), str(info.max))
+    fmt = float_format(dtype)
+    ends = ("0xFF800000", "0x7F800000", "0x7FC00000") if fmt.has_inf else ("0x7FC00000",)
+    return ("1.5", "-2.0", f"{fmt.max_value:.9e}", f"{-fmt.max_value:.9e}", "-0.0", *ends)
 
 
 def repeat(w: Writer) -> Value:
@@ -578,7 +686,7 @@ def _array(values: Sequence[int]) -> str:
 
 OPERATIONS: tuple[Callable[[Writer], Value], ...] = (
     matmul, matmul, binary, binary, unary, cast, reduce, reduce, norm, norm, attention, transpose, reshape,
-    slice_, broadcast, concat, pad, gather, bias_gelu,
+    slice_, broadcast, concat, pad, gather, bias_gelu, sequence,
 )  # fmt: skip
 
 
@@ -589,10 +697,10 @@ def program(seed: int, first: Callable[[Writer], Value] | None = None) -> Progra
     """A program of one to six operations; `first` fixes which comes first."""
     w = Writer(random.Random(seed))
     results = [first(w)] if first is not None else []
-    for _ in range(w.rng.randint(1, 5)):
+    for _ in range(w.rng.randint(1, 4)):
         results.append(w.rng.choice(OPERATIONS)(w))
     outputs = [results[-1], *w.rng.sample(results[:-1], min(len(results) - 1, w.rng.randint(0, 2)))]
-    return finish(w, outputs)
+    return finish(w, [*outputs, *siblings(w, seed)])
 
 
 def finish(w: Writer, outputs: Sequence[Value]) -> Program:

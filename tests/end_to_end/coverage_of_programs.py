@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What programs cover of the language: operations, values of their attributes, element types of each."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from xdsl.ir import Attribute, Operation
+
+from tilewright.dialects import tile_repeat, tile_tensor
+from tilewright.dialects.parsing import parse_module
+from tilewright.dialects.tile_tensor import element_of
+from tilewright.passes.tensor_ir import python_value
+
+AT_LEAST = {"operation": 8, "attribute": 3, "element": 2}
+"""How often each must occur."""
+
+BOTH = ("True", "False")
+SIGNS = ("negative", "zero", "positive")
+ANY = ("any",)
+VALUES: dict[str, tuple[str, ...]] = {
+    "accumulate": ("None", "f16", "f32"),
+    "approximate": ("none", "tanh"),
+    "axes": ("0", "1", "several"),
+    "axis": ("zero", "positive"),
+    "dimensions": ANY,
+    "empty_rows": ("zero", "uniform", "nan"),
+    "epsilon": ("zero", "positive"),
+    "high": ANY,
+    "keep_dims": BOTH,
+    "kind": ("sum", "max", "min", "prod", "mean"),
+    "low": ANY,
+    "offsets": ANY,
+    "out_of_range": ("clamp", "zero"),
+    "permutation": ANY,
+    "rounding": ("nearest", "truncate"),
+    "saturate": BOTH,
+    "scale": SIGNS,
+    "sizes": ANY,
+    "transpose_a": BOTH,
+    "transpose_b": BOTH,
+    "value": (*SIGNS, "infinite", "nan"),
+}
+"""
+The classes that an attribute's values fall into. An attribute that the dialect has and this table has not is
+an error.
+"""
+SPECIAL = {
+    ("matmul", "accumulate"): ("None", "f16", "f32", "i32"),
+    ("softmax", "scale"): ("negative", "positive"),
+    ("attention", "scale"): ("negative", "positive"),
+    ("constant", "value"): ANY,
+}
+FLOATS = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2", "f16", "bf16", "f32")
+INTEGERS = ("i8", "i32")
+WITH_INTEGERS = (
+    "abs", "add", "broadcast", "cast", "concat", "constant", "div", "gather", "maximum", "minimum", "mul",
+    "neg", "pad", "reduce", "relu", "reshape", "slice", "square", "sub", "transpose",
+)  # fmt: skip
+
+
+def missing(texts: Iterable[str]) -> list[str]:
+    """What occurs in these programs less often than it must, with the count."""
+    found: Counter[tuple[str, ...]] = Counter()
+    for text in texts:
+        for op in parse_module(text).walk():
+            found.update(_features(op))
+    return [
+        f"{' '.join(feature)}: {found[feature]} of {AT_LEAST[feature[0]]}"
+        for feature in required()
+        if found[feature] < AT_LEAST[feature[0]]
+    ]
+
+
+def required() -> Iterator[tuple[str, ...]]:
+    """All that the dialects' definitions name."""
+    for kind in tile_tensor.TileTensor.operations:
+        name = kind.name.partition(".")[2]
+        yield "operation", name
+        for attribute in kind.get_irdl_definition().properties:
+            for value in SPECIAL.get((name, attribute), VALUES[attribute]):
+                yield "attribute", name, attribute, value
+        for element in (*FLOATS, *(INTEGERS if name in WITH_INTEGERS else ())):
+            yield "element", name, element
+    for name in ("repeat", "pack", "member"):
+        yield "operation", name
+
+
+def _features(op: Operation) -> Iterator[tuple[str, ...]]:
+    name = op.name.partition(".")[2]
+    if isinstance(op, tile_repeat.RepeatOp | tile_repeat.PackOp | tile_repeat.MemberOp):
+        yield "operation", name
+    if not isinstance(op, tile_tensor.TensorOperation):
+        return
+    yield "operation", name
+    for attribute in op.get_irdl_definition().properties:
+        yield "attribute", name, attribute, _class(name, attribute, op.properties.get(attribute))
+    for element in {str(element_of(value)) for value in (*op.operands[:1], op.result)}:
+        yield "element", name, element
+
+
+def _class(name: str, attribute: str, given: Attribute | None) -> str:
+    classes = SPECIAL.get((name, attribute), VALUES[attribute])
+    if classes == ANY:
+        return "any"
+    value: Any = None if given is None else python_value(given)
+    if classes == BOTH:
+        return str(bool(value))
+    if attribute == "axes":
+        return str(len(value)) if len(value) < 2 else "several"
+    if isinstance(value, int | float):
+        if math.isnan(value):
+            return "nan"
+        if math.isinf(value):
+            return "infinite"
+        return "zero" if value == 0 else "negative" if value < 0 else "positive"
+    return str(value)
