@@ -30,6 +30,7 @@ LIBRARY = 2.0**-40
 """Between two f64 evaluations of a transcendental function, relative; the argument may be rounded too."""
 
 F32_UNIT = 2.0**-24
+_F32_LARGEST = float_format("f32").max_value
 GELU_SLOPE = 1.13
 """The largest slope of gelu, of either form."""
 
@@ -69,8 +70,10 @@ def bounds(step: Step, slack: Array | float = 0.0) -> Bounds:
     error = _ERRORS.get(type(op))
     if error is None or not is_float(element):
         exactly = np.asarray(step.result).astype(np.float64)
-        nothing = np.zeros(exactly.shape, bool)
-        return Bounds(exactly, exactly, nothing, nothing)
+        nothing, either = np.zeros(exactly.shape, bool), exactly
+        if isinstance(op, tt.GatherOp) and is_float(element):  # parts of the table are added up: -0 + 0
+            either = np.where(exactly == 0, 0.0, exactly)
+        return Bounds(exactly, either, nothing, nothing)
     exact = np.asarray(step.exact, np.float64)
     with np.errstate(all="ignore"):
         wide, free = error(op, [x.astype(np.float64) for x in step.operands], exact)
@@ -82,8 +85,10 @@ def bounds(step: Step, slack: Array | float = 0.0) -> Bounds:
         wide = np.where(finite & ~free, wide, 0.0)
         ends: list[Array] = []
         for end in (exact - wide, exact + wide):
-            held = nearest(end, "f32") if _through_f32(op) else end
-            ends.append(nearest(held, str(element), saturates(op)).astype(np.float64))
+            if _through_f32(op):
+                beyond = finite & (np.abs(end) > _F32_LARGEST) & (saturates(op) and is_float8(element))
+                end = np.where(beyond, np.copysign(_F32_LARGEST, end), nearest(end, "f32"))
+            ends.append(nearest(end, str(element), saturates(op)).astype(np.float64))
     low, high = ends
     one = np.isnan(low) != np.isnan(high)
     return Bounds(
@@ -157,10 +162,9 @@ def _matmul(op: tt.MatmulOp, operands: Sequence[Array], exact: Array) -> Error:
 
 def _attention(op: tt.AttentionOp, operands: Sequence[Array], exact: Array) -> Error:
     q, k, v = operands[:3]
-    element = element_of(op.query)
-    narrow = is_float8(element)
-    accumulate = str(op.accumulate) if op.accumulate is not None else "f16" if narrow else "f32"
+    element, accumulate = element_of(op.query), str(op.accumulate_type)
     unit = _sum_of(str(element), accumulate)
+    held = "f16" if is_float8(element) and accumulate == "f32" else str(element)  # the probabilities
     keys = k.shape[-2]
     if not keys:
         return _none(op, operands, exact)
@@ -180,9 +184,12 @@ def _attention(op: tt.AttentionOp, operands: Sequence[Array], exact: Array) -> E
     candidate = z + dz >= surest
     shift = np.max(np.where(candidate, dz, 0.0), axis=-1, keepdims=True)
     largest = np.max(z, axis=-1, keepdims=True)
+    masked = largest == -np.inf
     p = np.where(z == -np.inf, 0.0, np.exp(z - largest))
+    if op.empty_rows.data == tt.EmptyRows.UNIFORM:
+        p = np.where(masked, 1.0, p)
     free = over.any(axis=-1) | np.where(lost, candidate | (p > 1e-30), False).any(axis=-1)
-    fmt = float_format(str(element))
+    fmt = float_format(held)
     rounding, tiny = 2.0 ** -(fmt.mantissa_bits + 1), 2.0 ** (fmt.quantum_log2 - 1)
     spread = np.expm1(np.minimum(dz + shift + LIBRARY * np.abs(z - largest), 600.0))
     spread = np.where(p > 0, spread, 0.0)

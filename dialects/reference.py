@@ -490,7 +490,7 @@ def _rms_norm(op: tile_tensor.RmsNormOp, x: Array, gamma: Array) -> Array:
 def _pad(op: tile_tensor.PadOp, x: Array) -> Array:
     value = op.value.value.data
     if x.dtype.kind != "i":
-        value = nearest(np.asarray(value), str(element_of(op.result))).astype(x.dtype)
+        value = nearest(np.asarray(value), str(element_of(op.result)), saturate=False).astype(x.dtype)
     padded = np.full(shape_of(op.result), value, x.dtype)
     padded[tuple(slice(low, low + size) for low, size in zip(op.low.get_values(), x.shape, strict=True))] = x
     return padded

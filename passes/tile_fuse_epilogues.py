@@ -13,11 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType, f32
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, f32
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.reference import value_names
 from tilewright.dialects.tile_tensor import (
     AddOp,
     Approximation,
@@ -26,6 +28,7 @@ from tilewright.dialects.tile_tensor import (
     element_of,
     is_float8,
 )
+from tilewright.passes.tensor_ir import VALUE_NAME
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,13 @@ class TileFuseEpiloguesPass(ModulePass):
     name = "tile-fuse-epilogues"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for gelu in [o for o in op.walk() if isinstance(o, GeluOp)]:
+        for function in [o for o in op.walk() if isinstance(o, FuncOp)]:
+            self.fuse(function)
+
+    def fuse(self, function: FuncOp) -> None:
+        """Fuse in one function; every value keeps the name that it has in the program as given."""
+        names = value_names(function)
+        for gelu in [o for o in function.walk() if isinstance(o, GeluOp)]:
             operands = fusable(gelu)
             if operands is None:
                 continue
@@ -44,12 +53,16 @@ class TileFuseEpiloguesPass(ModulePass):
             fused = BiasGeluOp(*operands, gelu.result.type, saturate=bool(gelu.saturate.value.data))
             fused.location = gelu.location
             fused.result.name_hint = gelu.result.name_hint
+            names[fused.result] = names[gelu.result]
             Rewriter.insert_op(fused, InsertPoint.before(gelu))
             gelu.result.replace_all_uses_with(fused.result)
             gelu.detach()
             gelu.erase()
             add.detach()
             add.erase()
+        for value, name in value_names(function).items():
+            if name != names[value] and isinstance(value.owner, Operation):
+                value.owner.attributes[VALUE_NAME] = StringAttr(names[value])
 
 
 def fusable(gelu: GeluOp) -> tuple[SSAValue, SSAValue] | None:

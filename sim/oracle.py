@@ -361,7 +361,7 @@ def _rows(operator: Operator, table: Array, indices: Array, axis: int) -> Array:
     if operator.attributes.get("out_of_range") != "zero":
         return result
     outside = (indices < 0) | (indices >= table.shape[axis])
-    outside = outside.reshape(*(1,) * axis, *outside.shape, *(1,) * (table.ndim - axis - 1))
+    outside = outside.reshape((*(1,) * axis, *outside.shape, *(1,) * (table.ndim - axis - 1)))
     return np.where(outside, np.zeros((), table.dtype), result)
 
 

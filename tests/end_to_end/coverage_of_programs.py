@@ -15,7 +15,7 @@ from tilewright.dialects.parsing import parse_module
 from tilewright.dialects.tile_tensor import element_of
 from tilewright.passes.tensor_ir import python_value
 
-AT_LEAST = {"operation": 8, "attribute": 3, "element": 2}
+AT_LEAST = {"operation": 10, "attribute": 2, "element": 1}
 """How often each must occur."""
 
 BOTH = ("True", "False")

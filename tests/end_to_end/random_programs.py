@@ -542,7 +542,7 @@ def slice_(w: Writer) -> Value:
 def broadcast(w: Writer) -> Value:
     x = w.some(
         lambda v: math.prod(v.shape) <= LIMIT // 6 and len(v.shape) <= 3,
-        lambda: (w.shape(0, 3, LIMIT // 6), w.rng.choice(FLOATS)),
+        lambda: (w.shape(0, 3, LIMIT // 6), w.rng.choice(ELEMENTS)),
     )
     rank = w.rng.randint(len(x.shape), len(x.shape) + 2)
     dims = sorted(w.rng.sample(range(rank), len(x.shape)))

@@ -110,3 +110,24 @@ def test_a_sequence_that_a_plan_pads_64_times_fits() -> None:
 def test_many_programs(first: int) -> None:
     for seed in range(first, first + 100):
         run(any_program, seed, two(seed))
+
+
+def test_values_keep_their_names_when_others_are_fused() -> None:
+    """A machine's values are compared with those of the program as given by name, unnamed ones included."""
+    text = """
+func.func @main(%x: tensor<4x8xf16> {tile_tensor.input = "x"}, %b: tensor<8xf16> {tile_tensor.input = "b"})
+    -> (tensor<4x8xf16> {tile_tensor.output = "y"}) {
+  %0 = tile_tensor.add %x, %b : (tensor<4x8xf16>, tensor<8xf16>) -> tensor<4x8xf16>
+  %1 = tile_tensor.gelu %0 approximate tanh : (tensor<4x8xf16>) -> tensor<4x8xf16>
+  %2 = tile_tensor.add %1, %x : (tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf16>
+  %3 = tile_tensor.gelu %2 : (tensor<4x8xf16>) -> tensor<4x8xf16>
+  %4 = tile_tensor.add %3, %2 : (tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf16>
+  %5 = tile_tensor.neg %4 : (tensor<4x8xf16>) -> tensor<4x8xf16>
+  return %5 : tensor<4x8xf16>
+}"""
+    compiled = harness.compile_text(text, "t4")
+    seen = {tap.value for tap in compiled.image.taps}
+    assert seen >= {"gelu", "add_2", "gelu_2", "add_3"}
+    rng = np.random.default_rng(0)
+    values = {"x": rng.normal(size=(4, 8)), "b": rng.normal(size=8)}
+    harness.check(compiled, values, {}, two(0))
