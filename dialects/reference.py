@@ -5,9 +5,9 @@ What a program computes: a plain numpy evaluation of `tile_tensor` and `tile_rep
 Operations compute in f64 on the values as they are stored, and each result is rounded once to its element
 type; what the language itself holds in f32, the statistics of norms, is in f32. Nothing here knows of tiles,
 passes of a matrix unit, or accumulation types, and no arithmetic is the machine model's: its results are
-compared with these under a tolerance (where they must be equal bit for bit, the machine model's own oracle
-follows the plan). With `round_activations=False` only parameters, inputs and constants are rounded, so that
-the result is that of arithmetic on the weights as quantised.
+compared with these within `tilewright.dialects.bounds` (where they must be equal bit for bit, the machine
+model's own oracle follows the plan). With `round_activations=False` only parameters, inputs and constants are
+rounded, so that the result is that of arithmetic on the weights as quantised.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -34,6 +34,10 @@ from tilewright.planning.dtypes import float_format, numpy_dtype
 Array = NDArray[Any]
 Value = Array | tuple["Value", ...]
 """A tensor, or the members of a sequence."""
+
+
+VALUE_NAME = "tile.value"
+"""Discardable attribute with the name of an operation's result."""
 
 
 class EvaluationError(TileError):
@@ -115,7 +119,7 @@ def value_names(function: Operation) -> dict[SSAValue, str]:
     """
     A unique name for the result of every tensor operation below `function` but constants.
 
-    It is the value's name in the text, or that of its operation, behind the names of the enclosing repeats:
+    It is the one that a pass has kept, the value's name in the text, or that of its operation, the latter two behind the names of the enclosing repeats:
     `layers.scores`; the next value of that name is `layers.scores_2`. Plan files use the same names.
     """
     names: dict[SSAValue, str] = {}
@@ -126,7 +130,9 @@ def value_names(function: Operation) -> dict[SSAValue, str]:
             if isinstance(op, tile_repeat.RepeatOp):
                 name_block(op.body_block, f"{prefix}{op.repeat_name.data}.")
             elif isinstance(op, tile_tensor.TensorOperation) and not isinstance(op, tile_tensor.ConstantOp):
-                base = name = prefix + (op.result.name_hint or op.name.rpartition(".")[2])
+                kept = op.attributes.get(VALUE_NAME)
+                base = prefix + (op.result.name_hint or op.name.rpartition(".")[2])
+                base = name = kept.data if isinstance(kept, StringAttr) else base
                 number = 1
                 while name in taken:
                     number += 1

@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 
 from tilewright import settings
 from tilewright.diagnostics import TileError
+from tilewright.dialects.reference import VALUE_NAME
 from tilewright.dialects.tile_layout import LayoutAttr
 from tilewright.dialects.tile_repeat import SequenceType
 from tilewright.machine import Machine, MachineError, agree, load
@@ -35,7 +36,6 @@ from tilewright.planning.operators import Choice, Operator, read_choice
 from tilewright.planning.stages import Buffer, Value
 
 PLAN = "plan"
-VALUE_NAME = "tile.value"
 MACHINE = "tile.machine"
 
 
