@@ -21,7 +21,7 @@ FP8 = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2")
 FLOATS = ("f16", "f16", "f32", "f32", "bf16", *FP8)
 TYPES = (*WIDE_FLOATS, *FP8)
 INTEGERS = ("i8", "i32")
-ELEMENTS = (*FLOATS, *INTEGERS)
+ELEMENTS = (*FLOATS, *INTEGERS, *INTEGERS)
 LIMIT = 1500  # elements of a value
 
 Shape = tuple[int, ...]
@@ -44,7 +44,7 @@ class Value:
         return text
 
 
-KINDS = ("none",) * 10 + ("small",) * 4 + ("large",) * 3 + ("beyond", "infinite", "nan")
+KINDS = ("none",) * 9 + ("small",) * 3 + ("large",) * 4 + ("beyond",) * 2 + ("infinite", "nan")
 """Of special values, as often as they are wanted: an infinity or a NaN hides what else a program computes."""
 
 
@@ -90,6 +90,8 @@ class Writer:
     count: int = 0
     indent: str = "  "
     outer: Writer | None = None
+    special: bool = False  # whether all new values are
+    turn: int = 0  # of the element type of the first value
     captured: list[tuple[Value, Value]] = field(default_factory=list)
     iterated: list[tuple[Value, Value]] = field(default_factory=list)
     members: int = 0  # of the sequences that this body iterates over
@@ -101,6 +103,13 @@ class Writer:
             root = root.outer
         root.count += 1
         return f"%{base}{root.count}"
+
+    def element(self, types: Sequence[str]) -> str:
+        """A type of new values: that of the first one by turns, others at random."""
+        if self.outer is None and not self.arguments:
+            different = tuple(dict.fromkeys(types))
+            return different[self.turn % len(different)]
+        return self.rng.choice(types)
 
     def array(self, shape: Shape, dtype: str) -> np.ndarray:
         """Values of a type, some of them special; half of the floats are f32, which the host rounds."""
@@ -114,7 +123,8 @@ class Writer:
                 numpy_dtype(dtype)
             )
         data = rng.standard_normal(shape) * 2.0 ** self.rng.choice((-3, 0, 0, 1))
-        data = self.sprinkle(data, special_values(dtype)[self.rng.choice(KINDS)])
+        kind = self.rng.choice(KINDS[KINDS.index("small") :] if self.special else KINDS)
+        data = self.sprinkle(data, special_values(dtype)[kind])
         with np.errstate(all="ignore"):
             single = data.astype(np.float32)
             return single if self.rng.random() < 0.5 else single.astype(numpy_dtype(dtype))
@@ -305,7 +315,7 @@ def matmul(w: Writer) -> Value:
 
 def binary(w: Writer) -> Value:
     rng = w.rng
-    x = w.some(lambda v: True, lambda: (w.shape(0, 5), rng.choice(ELEMENTS)))
+    x = w.some(lambda v: True, lambda: (w.shape(0, 5), w.element(ELEMENTS)))
     shape = list(x.shape)
     kind = rng.random()
     if kind < 0.3:  # the other operand is broadcast
@@ -334,7 +344,7 @@ def binary(w: Writer) -> Value:
 
 def unary(w: Writer) -> Value:
     rng = w.rng
-    x = w.some(lambda v: True, lambda: (w.shape(0, 5), rng.choice(ELEMENTS)))
+    x = w.some(lambda v: True, lambda: (w.shape(0, 5), w.element(ELEMENTS)))
     if is_integer(x.dtype):
         return w.op(rng.choice(("neg", "abs", "relu", "square")), [x], "", x.shape, x.dtype)
     name = rng.choice(FUNCTIONS)
@@ -352,7 +362,7 @@ FUNCTIONS = (
 def siblings(w: Writer, seed: int) -> list[Value]:
     """Functions of one value, and operations on it and another: by turns, in every type."""
     rng = w.rng
-    x = w.some(lambda v: v.dtype in FLOATS, lambda: (w.shape(0, 3, 300), rng.choice(FLOATS)))
+    x = w.some(lambda v: v.dtype in FLOATS, lambda: (w.shape(0, 3, 300), w.element(FLOATS)))
     found: list[Value] = []
     names = tuple(dict.fromkeys(FUNCTIONS))
     for turn in range(3 * seed, 3 * seed + 3):
@@ -368,13 +378,19 @@ def siblings(w: Writer, seed: int) -> list[Value]:
     if is_integer(element):
         name = ("neg", "abs", "relu", "square")[seed // 9 % 4]
         found.append(w.op(name, [y], "", y.shape, element))
+    w.special = True
+    source = w.argument(w.shape(0, 2, 60), (*TYPES, *INTEGERS)[seed // 9 % 9])
+    found.append(cast_to(w, source, (*TYPES, *INTEGERS)[seed % 9]))
     return found
 
 
 def cast(w: Writer) -> Value:
+    x = w.some(lambda v: True, lambda: (w.shape(0, 4), w.element(ELEMENTS)))
+    return cast_to(w, x, w.rng.choice((*ELEMENTS, *INTEGERS)))
+
+
+def cast_to(w: Writer, x: Value, dtype: str) -> Value:
     rng = w.rng
-    x = w.some(lambda v: True, lambda: (w.shape(0, 4), rng.choice(ELEMENTS)))
-    dtype = rng.choice((*ELEMENTS, *INTEGERS))
     clauses = ""
     if not (is_integer(dtype) and is_integer(x.dtype)) and rng.random() < 0.4:
         clauses = f"scale {rng.randint(-3, 3)}"
@@ -386,7 +402,7 @@ def cast(w: Writer) -> Value:
 
 def reduce(w: Writer) -> Value:
     rng = w.rng
-    x = w.some(lambda v: True, lambda: (w.shape(0, 4), rng.choice(ELEMENTS)))
+    x = w.some(lambda v: True, lambda: (w.shape(0, 4), w.element(ELEMENTS)))
     axes = sorted(rng.sample(range(len(x.shape)), min(len(x.shape), rng.choice((0, 1, 1, 1, 2, 2, 3)))))
     integer = is_integer(x.dtype)
     kind = rng.choice(
@@ -409,12 +425,23 @@ def reduce(w: Writer) -> Value:
 SCALES = ("0.125", "0.3", "1.0", "-0.5", "3.0")
 
 
-def norm(w: Writer) -> Value:
+def layer_norm(w: Writer) -> Value:
+    return norm(w, "layer_norm")
+
+
+def rms_norm(w: Writer) -> Value:
+    return norm(w, "rms_norm")
+
+
+def softmax(w: Writer) -> Value:
+    return norm(w, "softmax")
+
+
+def norm(w: Writer, name: str) -> Value:
     rng = w.rng
-    x = w.some(lambda v: v.shape and not is_integer(v.dtype), lambda: (w.shape(1, 4), rng.choice(FLOATS)))
+    x = w.some(lambda v: v.shape and not is_integer(v.dtype), lambda: (w.shape(1, 4), w.element(FLOATS)))
     columns = (x.shape[-1],)
     dtype = rng.choice((x.dtype, x.dtype, *FLOATS))
-    name = rng.choice(("layer_norm", "rms_norm", "softmax"))
     if name == "softmax":
         clauses = f"scale {rng.choice(SCALES)}" if rng.random() < 0.6 else ""
         return w.op(name, [x], w.with_empty_rows(clauses), x.shape, dtype, w.saturation(dtype))
@@ -425,7 +452,7 @@ def norm(w: Writer) -> Value:
 
 def attention(w: Writer) -> Value:
     rng = w.rng
-    dtype = rng.choice(FLOATS)
+    dtype = w.element(FLOATS)
     q = w.some(lambda v: 2 <= len(v.shape) and v.dtype == dtype, lambda: (w.shape(2, 4), dtype))
     batch, queries, depth = q.shape[:-2], q.shape[-2], q.shape[-1]
     keys, value_depth = rng.choice(EXTENTS), rng.choice(EXTENTS)
@@ -455,7 +482,7 @@ def gather(w: Writer) -> Value:
     rng = w.rng
     table = w.some(
         lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 3,
-        lambda: (w.shape(1, 3, LIMIT // 3), rng.choice(ELEMENTS)),
+        lambda: (w.shape(1, 3, LIMIT // 3), w.element(ELEMENTS)),
     )
     axis = rng.randrange(len(table.shape))
     shape = w.shape(0, 2, 12)
@@ -478,7 +505,7 @@ def gather(w: Writer) -> Value:
 def bias_gelu(w: Writer) -> Value:
     """A sum and its gelu, to be fused where their types allow it; or the fused operation itself."""
     rng = w.rng
-    x = w.some(lambda v: v.shape and v.dtype in FLOATS, lambda: (w.shape(1, 3), rng.choice(FLOATS)))
+    x = w.some(lambda v: v.shape and v.dtype in FLOATS, lambda: (w.shape(1, 3), w.element(FLOATS)))
     y = w.get(x.shape[-1:], x.dtype)
     last = rng.choice((x.dtype, x.dtype, *FLOATS))
     if rng.random() < 0.4:
@@ -492,7 +519,7 @@ def bias_gelu(w: Writer) -> Value:
 def sequence(w: Writer) -> Value:
     """A sequence of values that exist, and a member of it; in the body of a repeat, one that it is given."""
     rng = w.rng
-    x = w.some(lambda v: True, lambda: (w.shape(0, 3, 300), rng.choice(ELEMENTS)))
+    x = w.some(lambda v: True, lambda: (w.shape(0, 3, 300), w.element(ELEMENTS)))
     members = [x, *(w.get(x.shape, x.dtype) for _ in range(rng.choice((0, 1, 2))))]
     packed = Value(w.fresh("p"), x.shape, x.dtype, (len(members),))
     w.lines.append(
@@ -508,7 +535,7 @@ def sequence(w: Writer) -> Value:
 
 
 def transpose(w: Writer) -> Value:
-    x = w.some(lambda v: len(v.shape) >= 2, lambda: (w.shape(2, 5), w.rng.choice(ELEMENTS)))
+    x = w.some(lambda v: len(v.shape) >= 2, lambda: (w.shape(2, 5), w.element(ELEMENTS)))
     permutation = w.rng.sample(range(len(x.shape)), len(x.shape))
     return w.op(
         "transpose",
@@ -520,7 +547,7 @@ def transpose(w: Writer) -> Value:
 
 
 def reshape(w: Writer) -> Value:
-    x = w.some(lambda v: True, lambda: (w.shape(0, 4), w.rng.choice(ELEMENTS)))
+    x = w.some(lambda v: True, lambda: (w.shape(0, 4), w.element(ELEMENTS)))
     n, shape = math.prod(x.shape), []
     while n > 1 and len(shape) < 4:
         divisors = [d for d in range(1, n + 1) if n % d == 0]
@@ -533,7 +560,7 @@ def reshape(w: Writer) -> Value:
 
 
 def slice_(w: Writer) -> Value:
-    x = w.some(lambda v: len(v.shape) >= 1, lambda: (w.shape(1, 4), w.rng.choice(ELEMENTS)))
+    x = w.some(lambda v: len(v.shape) >= 1, lambda: (w.shape(1, 4), w.element(ELEMENTS)))
     offsets = [w.rng.randrange(n) for n in x.shape]
     sizes = [w.rng.randint(1, n - o) for n, o in zip(x.shape, offsets, strict=True)]
     return w.op("slice", [x], f"offsets {_array(offsets)} sizes {_array(sizes)}", tuple(sizes), x.dtype)
@@ -542,7 +569,7 @@ def slice_(w: Writer) -> Value:
 def broadcast(w: Writer) -> Value:
     x = w.some(
         lambda v: math.prod(v.shape) <= LIMIT // 6 and len(v.shape) <= 3,
-        lambda: (w.shape(0, 3, LIMIT // 6), w.rng.choice(ELEMENTS)),
+        lambda: (w.shape(0, 3, LIMIT // 6), w.element(ELEMENTS)),
     )
     rank = w.rng.randint(len(x.shape), len(x.shape) + 2)
     dims = sorted(w.rng.sample(range(rank), len(x.shape)))
@@ -557,7 +584,7 @@ def broadcast(w: Writer) -> Value:
 def concat(w: Writer) -> Value:
     x = w.some(
         lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 3,
-        lambda: (w.shape(1, 4, LIMIT // 3), w.rng.choice(ELEMENTS)),
+        lambda: (w.shape(1, 4, LIMIT // 3), w.element(ELEMENTS)),
     )
     axis = w.rng.randrange(len(x.shape))
     parts = [x]
@@ -574,7 +601,7 @@ def concat(w: Writer) -> Value:
 def pad(w: Writer) -> Value:
     x = w.some(
         lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 4,
-        lambda: (w.shape(1, 4, LIMIT // 4), w.rng.choice(ELEMENTS)),
+        lambda: (w.shape(1, 4, LIMIT // 4), w.element(ELEMENTS)),
     )
     low = [w.rng.choice((0, 0, 1, 2, 5)) for _ in x.shape]
     high = [w.rng.choice((0, 0, 1, 3)) for _ in x.shape]
@@ -685,8 +712,9 @@ def _array(values: Sequence[int]) -> str:
 
 
 OPERATIONS: tuple[Callable[[Writer], Value], ...] = (
-    matmul, matmul, binary, binary, unary, cast, reduce, reduce, norm, norm, attention, transpose, reshape,
-    slice_, broadcast, concat, pad, gather, bias_gelu, sequence,
+    matmul, matmul, binary, binary, unary, cast, reduce, reduce, layer_norm, rms_norm, softmax,
+    attention, transpose, reshape,
+    slice_, broadcast, concat, pad, gather, bias_gelu, sequence, concat, bias_gelu,
 )  # fmt: skip
 
 
@@ -695,7 +723,7 @@ OPERATIONS: tuple[Callable[[Writer], Value], ...] = (
 
 def program(seed: int, first: Callable[[Writer], Value] | None = None) -> Program:
     """A program of one to six operations; `first` fixes which comes first."""
-    w = Writer(random.Random(seed))
+    w = Writer(random.Random(seed), turn=seed // len(OPERATIONS))
     results = [first(w)] if first is not None else []
     for _ in range(w.rng.randint(1, 4)):
         results.append(w.rng.choice(OPERATIONS)(w))

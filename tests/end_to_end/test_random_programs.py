@@ -27,7 +27,7 @@ def fitting(make: Callable[[int], programs.Program], seed: int) -> tuple[harness
         candidate = make(seed + attempt * 100_000)
         rng = random.Random(seed + attempt)
         try:
-            compiled = harness.compile_text(candidate.text, machine(seed), rng if seed % 5 else None)
+            compiled = harness.compile_text(candidate.text, machine(seed), rng if seed % 4 else None)
         except TileError as error:
             if not harness.too_big(error):
                 error.notes = (*error.notes, f"seed {seed}\n{candidate.text}")
@@ -56,8 +56,8 @@ def straight(seed: int) -> programs.Program:
 
 
 def any_program(seed: int) -> programs.Program:
-    """Every fourth has repeats."""
-    return programs.repeated(seed) if seed % 4 == 3 else straight(seed)
+    """Every fifth has repeats."""
+    return programs.repeated(seed) if seed % 5 == 4 else straight(seed)
 
 
 def two(seed: int) -> tuple[float, ...]:
