@@ -184,10 +184,7 @@ def _attention(op: tt.AttentionOp, operands: Sequence[Array], exact: Array) -> E
     candidate = z + dz >= surest
     shift = np.max(np.where(candidate, dz, 0.0), axis=-1, keepdims=True)
     largest = np.max(z, axis=-1, keepdims=True)
-    masked = largest == -np.inf
     p = np.where(z == -np.inf, 0.0, np.exp(z - largest))
-    if op.empty_rows.data == tt.EmptyRows.UNIFORM:
-        p = np.where(masked, 1.0, p)
     free = over.any(axis=-1) | np.where(lost, candidate | (p > 1e-30), False).any(axis=-1)
     fmt = float_format(held)
     rounding, tiny = 2.0 ** -(fmt.mantissa_bits + 1), 2.0 ** (fmt.quantum_log2 - 1)

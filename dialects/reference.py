@@ -119,8 +119,9 @@ def value_names(function: Operation) -> dict[SSAValue, str]:
     """
     A unique name for the result of every tensor operation below `function` but constants.
 
-    It is the one that a pass has kept, the value's name in the text, or that of its operation, the latter two behind the names of the enclosing repeats:
-    `layers.scores`; the next value of that name is `layers.scores_2`. Plan files use the same names.
+    It is the one that a pass has kept; else the value's name in the text, or that of its operation, behind
+    the names of the enclosing repeats: `layers.scores`; the next value of that name is `layers.scores_2`.
+    Plan files use the same names.
     """
     names: dict[SSAValue, str] = {}
     taken: set[str] = set()
