@@ -13,12 +13,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -101,6 +102,12 @@ def _u32(value: int, what: str) -> int:
     return value & 0xFFFFFFFF
 
 
+def _address(value: int, what: str) -> int:
+    if not 0 <= value < 2**32:
+        raise ProgramError(f"{what} is placed at {value:#x}, which is no address")
+    return int(value)
+
+
 class _Encoder:
     def __init__(self, program: Program | None) -> None:
         self.program = program
@@ -145,7 +152,7 @@ class _Encoder:
         if self.program is None:
             return 0, 0
         table = self.program.table(name)
-        return table.address, table.words.shape[1]
+        return _address(table.address, f"table '{name}'"), table.words.shape[1]
 
     def _call(self, call: Call, start: int) -> None:
         self._name(start, "call", call.kernel, call.provenance)
@@ -158,11 +165,16 @@ class _Encoder:
         if max(counts) > 0xFF:
             raise ProgramError(f"call of '{call.kernel}' has more than 255 operands, axes or scalars")
         packed = counts[0] | counts[1] << 8 | counts[2] << 16 | counts[3] << 24
-        self.words += [self.code.get(call.kernel, 0), extents, packed]
+        code = _address(self.code.get(call.kernel, 0), f"code of '{call.kernel}'")
+        self.words += [code, extents, packed]
         for name, value in call.scalars:
             if name not in self.scalars:
                 self.scalars.append(name)
+            if len(self.scalars) > 1 << 16:
+                raise ProgramError(f"a program has at most 65,536 scalar names, '{name}' is one more")
             integer = isinstance(value, int | np.integer)
+            if integer and not -(2**63) <= value < 2**63:
+                raise ProgramError(f"scalar '{name}' {value} does not fit 64 bits")
             low, high = struct.unpack("<II", struct.pack("<q" if integer else "<d", value))
             self.words += [self.scalars.index(name) | (not integer) << 16, low, high]
         for operand in (*call.ins, *call.outs):
@@ -171,7 +183,9 @@ class _Encoder:
     def _operand(self, operand: Operand) -> None:
         if operand.dtype not in DTYPES:
             raise ProgramError(f"element type '{operand.dtype}' has no number in the image format")
-        self.words.append(_u32(operand.address, "operand address"))
+        if len(operand.axes) > 0xFF or len(operand.steps) > 0xFFFF:
+            raise ProgramError(f"an operand has {len(operand.axes)} axes and {len(operand.steps)} steps")
+        self.words.append(_address(operand.address, "an operand"))
         self.words.append(DTYPES.index(operand.dtype) | len(operand.axes) << 8 | len(operand.steps) << 16)
         for axis in operand.axes:
             self.words.append(len(axis))
@@ -186,7 +200,7 @@ class _Encoder:
             rows, width = self._table(patch.rows)
             positions, count = self._table(patch.positions)
             self.words += [rows, width, positions, count]
-            self.words += [_u32(patch.delta_words, "address step"), patch.shift]
+            self.words += [_u32(patch.delta_words, "address step"), _u32(patch.shift, "patched field")]
         body = len(self.words)
         self.body(repeat.body)
         self.words[start + 2] = len(self.words) - body
@@ -210,182 +224,6 @@ def supervisor_bytes(body: Sequence[Instruction]) -> int:
     encoder = _Encoder(None)
     encoder.body(body)
     return 4 * (len(encoder.words) + 1)
-
-
-# ------------------------------------------------------------------------------------------------ decoding
-
-
-@dataclass(frozen=True)
-class DecodedOperand:
-    """An operand as the words say: see `program.Operand`."""
-
-    address: int
-    dtype: str
-    axes: tuple[tuple[tuple[int, int], ...], ...]
-    steps: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class DecodedCall:
-    """A kernel call: code address, address and number of columns of the extents table, scalars, operands."""
-
-    word: int
-    code: int
-    extents: int
-    extent_axes: int
-    scalars: tuple[tuple[str, int | float], ...]
-    ins: tuple[DecodedOperand, ...]
-    outs: tuple[DecodedOperand, ...]
-
-
-@dataclass(frozen=True)
-class DecodedExchange:
-    """An exchange phase: row address and words per tile."""
-
-    word: int
-    rows: int
-    width: int
-
-
-@dataclass(frozen=True)
-class DecodedPatch:
-    """See `program.Patch`: addresses and widths instead of names."""
-
-    rows: int
-    width: int
-    positions: int
-    count: int
-    delta_words: int
-    shift: int
-
-
-@dataclass(frozen=True)
-class DecodedRepeat:
-    """A repeat with its body."""
-
-    word: int
-    count: int
-    patches: tuple[DecodedPatch, ...]
-    body: tuple[Decoded, ...]
-
-
-@dataclass(frozen=True)
-class DecodedTap:
-    """Tap number `number` of the manifest."""
-
-    word: int
-    number: int
-
-
-Decoded: TypeAlias = "DecodedCall | DecodedExchange | DecodedRepeat | DecodedTap"
-
-
-class _Decoder:
-    def __init__(self, words: npt.NDArray[np.uint32], scalar_names: Sequence[str]) -> None:
-        self.words: list[int] = words.tolist()
-        self.scalar_names = scalar_names
-
-    def _some(self, first: int, count: int) -> list[int]:
-        """`count` words from `first` on; IndexError where the program ends before."""
-        if first + count > len(self.words):
-            raise IndexError
-        return self.words[first : first + count]
-
-    def _fail(self, word: int, text: str) -> ImageError:
-        return ImageError(f"supervisor word {word}: {text}")
-
-    def body(self, start: int, end: int | None) -> tuple[list[Decoded], int]:
-        """Instructions from word `start` up to `end`, or up to the end instruction when `end` is None."""
-        found: list[Decoded] = []
-        at = start
-        while end is None or at < end:
-            if at >= len(self.words):
-                raise self._fail(at, "the program runs past its end")
-            opcode, length = self.words[at] >> 24, self.words[at] & 0xFFFFFF
-            stop = at + length
-            if not length or stop > (len(self.words) if end is None else end):
-                raise self._fail(at, f"an instruction of {length} words does not fit here")
-            try:
-                if opcode == OP_END and end is None:
-                    return found, stop
-                elif opcode == OP_CALL:
-                    found.append(self._call(at, stop))
-                elif opcode == OP_EXCHANGE:
-                    found.append(DecodedExchange(at, self.words[at + 1], self.words[at + 2]))
-                elif opcode == OP_REPEAT:
-                    found.append(self._repeat(at, stop))
-                elif opcode == OP_TAP:
-                    found.append(DecodedTap(at, self.words[at + 1]))
-                else:
-                    raise self._fail(at, f"unknown opcode {opcode:#04x}")
-            except IndexError:
-                raise self._fail(at, "the instruction is cut off") from None
-            at = stop
-        return found, at
-
-    def _call(self, at: int, stop: int) -> DecodedCall:
-        code, extents, packed = self._some(at + 1, 3)
-        ins, outs, axes, scalars = packed & 0xFF, packed >> 8 & 0xFF, packed >> 16 & 0xFF, packed >> 24
-        cursor = at + 4
-        values: list[tuple[str, int | float]] = []
-        for _ in range(scalars):
-            head, low, high = self._some(cursor, 3)
-            number = head & 0xFFFF
-            if number >= len(self.scalar_names):
-                raise self._fail(cursor, f"scalar number {number} has no name")
-            raw = struct.pack("<II", low, high)
-            value: int | float = struct.unpack("<d" if head >> 16 & 1 else "<q", raw)[0]
-            values.append((self.scalar_names[number], value))
-            cursor += 3
-        operands: list[DecodedOperand] = []
-        for _ in range(ins + outs):
-            operand, cursor = self._operand(cursor)
-            operands.append(operand)
-        if cursor != stop:
-            raise self._fail(at, f"the call's operands take {cursor - at} words, its length says {stop - at}")
-        return DecodedCall(
-            at, code, extents, axes, tuple(values), tuple(operands[:ins]), tuple(operands[ins:])
-        )
-
-    def _operand(self, cursor: int) -> tuple[DecodedOperand, int]:
-        address, head = self.words[cursor], self.words[cursor + 1]
-        dtype, axes, steps = head & 0xFF, head >> 8 & 0xFF, head >> 16
-        if dtype >= len(DTYPES):
-            raise self._fail(cursor + 1, f"unknown element type {dtype}")
-        cursor += 2
-        digits: list[tuple[tuple[int, int], ...]] = []
-        for _ in range(axes):
-            count = self.words[cursor]
-            flat = [_signed(value) for value in self._some(cursor + 1, 2 * count)]
-            digits.append(tuple(zip(flat[::2], flat[1::2], strict=True)))
-            cursor += 1 + 2 * count
-        values = tuple(_signed(value) for value in self._some(cursor, steps))
-        return DecodedOperand(address, DTYPES[dtype], tuple(digits), values), cursor + steps
-
-    def _repeat(self, at: int, stop: int) -> DecodedRepeat:
-        count, length, patches = self._some(at + 1, 3)
-        cursor = at + 4
-        decoded: list[DecodedPatch] = []
-        for _ in range(patches):
-            rows, width, positions, entries, delta, shift = self._some(cursor, 6)
-            decoded.append(DecodedPatch(rows, width, positions, entries, _signed(delta), shift))
-            cursor += 6
-        if cursor + length != stop:
-            raise self._fail(at, f"a body of {length} words does not end where the repeat ends")
-        body, _ = self.body(cursor, stop)
-        return DecodedRepeat(at, count, tuple(decoded), tuple(body))
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 32) if value >> 31 else value
-
-
-def decode_supervisor(
-    words: npt.NDArray[np.uint32], scalar_names: Sequence[str] = SCALARS
-) -> tuple[Decoded, ...]:
-    """The instructions that the words say; ImageError names the word that cannot be read."""
-    body, _ = _Decoder(words, scalar_names).body(0, None)
-    return tuple(body)
 
 
 # ------------------------------------------------------------------------------------------------ the image
@@ -470,49 +308,101 @@ class Image:
         path = Path(path)
         try:
             manifest = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise ImageError(f"cannot read the image '{path}': {error}") from error
         if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
             raise ImageError(f"'{path}' is not a program image")
-        if manifest.get("version", 0) > VERSION:
-            raise ImageError(
-                f"'{path}' has version {manifest['version']}, this tilewright reads up to {VERSION}"
-            )
-        reference = manifest["data"]
-        if Path(reference["file"]).name != reference["file"]:
-            raise ImageError(f"'{path}' refers to a file outside its folder: '{reference['file']}'")
+        version = manifest.get("version")
+        if type(version) is not int or version < 1:
+            raise ImageError(f"'{path}' has version {version!r}, expected a positive integer")
+        if version > VERSION:
+            raise ImageError(f"'{path}' has version {version}, this tilewright reads up to {VERSION}")
+        return _Manifest(path, manifest).image()
+
+
+class _Manifest:
+    """Reads an image from its manifest; every field is there and of its type, or ImageError names it."""
+
+    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+        self.path = path
+        self.manifest = manifest
+        reference = self._record("data", manifest.get("data"), {"file": str, "nbytes": int, "sha256": str})
+        name = reference["file"]
+        if Path(name).name != name or name in ("", ".", ".."):
+            raise ImageError(f"'{path}' refers to a file outside its folder: '{name}'")
         try:
-            blob = (path.parent / reference["file"]).read_bytes()
+            self.blob = (path.parent / name).read_bytes()
         except OSError as error:
             raise ImageError(f"cannot read the image's words: {error}") from error
-        if _sha256(blob) != reference["sha256"]:
-            raise ImageError(f"'{reference['file']}' does not match the sha256 in '{path.name}'")
+        if _sha256(self.blob) != reference["sha256"]:
+            raise ImageError(f"'{name}' does not match the sha256 in '{path.name}'")
 
-        def get(record: Mapping[str, Any], dtype: Any) -> np.ndarray:
-            raw = blob[record["offset"] : record["offset"] + record["nbytes"]]
-            return np.frombuffer(raw, dtype).reshape(record["shape"])
-
-        return Image(
-            machine=manifest["machine"],
-            name=manifest["name"],
-            supervisor=(manifest["supervisor"]["address"], manifest["supervisor"]["words"]),
-            segments=tuple(
-                Segment(s["name"], s["address"], get(s, np.uint32), s["category"])
-                for s in manifest["segments"]
-            ),
-            code=tuple(Code(**item) for item in manifest["code"]),
-            bindings=tuple(
-                Binding(**{**item, "tensors": tuple(item["tensors"]), "shape": tuple(item["shape"])})
-                for item in manifest["bindings"]
-            ),
-            placed=tuple(Placed(**item) for item in manifest["placed"]),
-            debug=tuple(Debug(**item) for item in manifest["debug"]),
-            taps=tuple(Tap(**item) for item in manifest["taps"]),
-            scalar_names=tuple(manifest["scalar_names"]),
-            constants=tuple(
-                Constant(c["name"], get(c, numpy_dtype(c["dtype"]))) for c in manifest["constants"]
-            ),
+    def image(self) -> Image:
+        """The whole image."""
+        supervisor = self._record(
+            "supervisor", self.manifest.get("supervisor"), {"address": int, "words": int}
         )
+        names = self._value("scalar_names", self.manifest.get("scalar_names"), tuple[str, ...])
+        place = {"offset": int, "nbytes": int, "shape": tuple[int, ...]}
+        segments = self._records("segments", {"name": str, "address": int, "category": str, **place})
+        constants = self._records("constants", {"name": str, "dtype": str, **place})
+        for constant in constants:
+            if constant["dtype"] not in DTYPES:
+                raise self._damaged(f"constants: unknown element type '{constant['dtype']}'")
+        return Image(
+            machine=self._value("machine", self.manifest.get("machine"), str),
+            name=self._value("name", self.manifest.get("name"), str),
+            supervisor=(supervisor["address"], supervisor["words"]),
+            segments=tuple(
+                Segment(s["name"], s["address"], self._bytes(s, np.dtype(np.uint32)), s["category"])
+                for s in segments
+            ),
+            code=self._all("code", Code),
+            bindings=self._all("bindings", Binding),
+            placed=self._all("placed", Placed),
+            debug=self._all("debug", Debug),
+            taps=self._all("taps", Tap),
+            scalar_names=names,
+            constants=tuple(Constant(c["name"], self._bytes(c, numpy_dtype(c["dtype"]))) for c in constants),
+        )
+
+    def _damaged(self, text: str) -> ImageError:
+        return ImageError(f"'{self.path}' is damaged: {text}")
+
+    def _all(self, field: str, kind: Any) -> tuple[Any, ...]:
+        """A list of dataclass values."""
+        return tuple(kind(**record) for record in self._records(field, get_type_hints(kind)))
+
+    def _records(self, field: str, kinds: Mapping[str, Any]) -> list[dict[str, Any]]:
+        entries = self.manifest.get(field)
+        if not isinstance(entries, list):
+            raise self._damaged(f"'{field}' is no list")
+        return [self._record(f"{field}[{i}]", entry, kinds) for i, entry in enumerate(entries)]
+
+    def _record(self, where: str, entry: Any, kinds: Mapping[str, Any]) -> dict[str, Any]:
+        if not isinstance(entry, dict) or sorted(entry) != sorted(kinds):
+            raise self._damaged(f"'{where}' has not the fields {', '.join(kinds)}")
+        return {name: self._value(f"{where}.{name}", entry[name], kind) for name, kind in kinds.items()}
+
+    def _value(self, where: str, value: Any, kind: Any) -> Any:
+        if kind == tuple[int, ...] or kind == tuple[str, ...]:
+            inner = get_args(kind)[0]
+            if isinstance(value, list):
+                return tuple(self._value(where, item, inner) for item in value)
+        elif kind is int:
+            if type(value) is int and abs(value) < 2**63:
+                return value
+        elif isinstance(value, str) and (kind is str or value in get_args(kind)):
+            return value
+        raise self._damaged(f"'{where}' is {value!r}")
+
+    def _bytes(self, record: Mapping[str, Any], dtype: np.dtype) -> np.ndarray:
+        shape, start, nbytes = record["shape"], record["offset"], record["nbytes"]
+        if min((0, start, *shape)) < 0 or math.prod(shape) * dtype.itemsize != nbytes:
+            raise self._damaged(f"'{record['name']}' has {nbytes} bytes at {start} for shape {list(shape)}")
+        if start + nbytes > len(self.blob):
+            raise self._damaged(f"'{record['name']}' ends behind the {len(self.blob)} bytes of words")
+        return np.frombuffer(self.blob[start : start + nbytes], dtype).reshape(shape)
 
 
 def _sha256(raw: bytes | bytearray) -> str:
@@ -527,6 +417,7 @@ def to_image(program: Program) -> Image:
         *(Segment(t.name, t.address, _shared(t.words), t.category) for t in program.tables),
     ]
     for segment in segments:
+        _address(segment.address, f"'{segment.name}'")
         if segment.address % 4:
             raise ProgramError(
                 f"'{segment.name}' is placed at {segment.address:#x}, which is not a word address"

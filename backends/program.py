@@ -12,12 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import prod
 from typing import Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from tilewright.diagnostics import TileError
+from tilewright.planning.dtypes import DTYPES, itemsize
+from tilewright.planning.layout import Layout
+from tilewright.planning.view import LayoutError, View
 
 NO_POSITION = 0xFFFFFFFF
 """Entry of a positions table that names no word (rows have different numbers of sends)."""
@@ -27,6 +31,10 @@ SEND_FIELD = 3
 POINTER_FIELD = 0
 """Bit position of the 18-bit word address of a receive pointer (`Patch.shift`)."""
 ADDRESS_BITS = 18
+MOST_SCALE = 4096
+"""Largest exponent of a binding's scale, either way: more than any element type spans."""
+DEEPEST = 16
+"""Repeats that may enclose an instruction."""
 
 Axis: TypeAlias = "tuple[tuple[int, int], ...]"
 """
@@ -276,6 +284,21 @@ class Program:
                 raise ProgramError(f"two tables are named '{table.name}'")
             self._tables[table.name] = table
 
+    def missing_reference(self, instruction: Instruction) -> str | None:
+        """What an instruction names that the program does not have, as a sentence, or None."""
+        match instruction:
+            case Call():
+                tables = [instruction.extents]
+            case Exchange():
+                tables = [instruction.rows]
+            case Repeat():
+                tables = [name for patch in instruction.patches for name in (patch.rows, patch.positions)]
+            case Tap():
+                named = any(binding.name == instruction.binding for binding in self.bindings)
+                return None if named else f"no binding is named '{instruction.binding}'"
+        absent = next((name for name in tables if name not in self._tables), None)
+        return None if absent is None else f"no table is named '{absent}'"
+
     def table(self, name: str) -> Table:
         """The table `name`."""
         try:
@@ -296,6 +319,88 @@ class Program:
         body.
         """
         return walk(self.body)
+
+
+_SIGNED = range(-(2**31), 2**31)
+MOST_TILES = 1 << 16
+MOST_TABLE_BYTES = 1 << 30
+"""Tiles, and bytes on all of them, of the largest table that a text may declare."""
+
+
+def table_problem(category: str, address: int, tiles: int, count: int) -> str | None:
+    """What is wrong with a table of (tiles, count) words, before its words are made, or None."""
+    if category not in TABLE_CATEGORIES:
+        return f"table category {category!r} is none of {', '.join(TABLE_CATEGORIES)}"
+    if not 0 <= address < 2**32:
+        return f"{address:#x} is no address"
+    if not 0 <= tiles <= MOST_TILES or count < 0 or 4 * tiles * count > MOST_TABLE_BYTES:
+        return f"a table of {tiles} x {count} words is not possible"
+    return None
+
+
+def operand_problem(operand: Operand) -> str | None:
+    """What is wrong with an operand by itself, or None."""
+    if operand.dtype not in DTYPES:
+        return f"unknown element type '{operand.dtype}'; known: {', '.join(DTYPES)}"
+    if not 0 <= operand.address < 2**32:
+        return f"{operand.address:#x} is no address"
+    for number, axis in enumerate(operand.axes):
+        if not axis or axis[0][0] or any(size < 1 for size, _ in axis[1:]):
+            return (
+                f"axis {number}: the outermost digit has size 0 (the extent decides), the others at least 1"
+            )
+        if any(size not in _SIGNED or stride not in _SIGNED for size, stride in axis):
+            return f"axis {number}: sizes and strides have 32 bits"
+    if any(step not in _SIGNED for step in operand.steps):
+        return "address steps have 32 bits"
+    return None
+
+
+def patch_problem(patch: Patch) -> str | None:
+    """What is wrong with a patch by itself, or None."""
+    if patch.shift not in (SEND_FIELD, POINTER_FIELD):
+        return (
+            f"a patch is of field {SEND_FIELD} (address of a send) or {POINTER_FIELD} (pointer), "
+            f"not {patch.shift}"
+        )
+    return None if patch.delta_words in _SIGNED else "the step of a patch has 32 bits"
+
+
+def repeat_problem(count: int) -> str | None:
+    """What is wrong with the count of a repeat, or None."""
+    return None if 0 <= count < 2**32 else f"a repeat cannot run {count} times"
+
+
+def constant_problem(dtype: str, shape: tuple[int, ...], nbytes: int, padded: bool) -> str | None:
+    """What is wrong with a constant of `nbytes`, filled up to whole words if `padded`, or None."""
+    if dtype not in DTYPES:
+        return f"unknown element type '{dtype}'; known: {', '.join(DTYPES)}"
+    if min(shape, default=0) < 0:
+        return f"a constant cannot have shape {list(shape)}"
+    wanted = prod(shape) * itemsize(dtype)
+    if (-(-wanted // 4) * 4 if padded else wanted) != nbytes:
+        return f"{nbytes} bytes are given for shape {list(shape)} of {dtype}, which takes {wanted}"
+    return None
+
+
+def binding_problem(binding: Binding) -> str | None:
+    """What is wrong with a binding by itself, whatever the machine, or None."""
+    if binding.kind not in BINDING_KINDS:
+        return f"binding kind {binding.kind!r} is none of {', '.join(BINDING_KINDS)}"
+    if binding.dtype not in DTYPES:
+        return f"unknown element type '{binding.dtype}'; known: {', '.join(DTYPES)}"
+    if not 0 <= binding.address < 2**32:
+        return f"{binding.address:#x} is no address"
+    if not 0 <= binding.count < 2**32 or not 0 <= binding.stride < 2**32:
+        return f"a binding cannot have {binding.count} members {binding.stride} bytes apart"
+    if abs(binding.scale) > MOST_SCALE:
+        return f"a scale of 2^{binding.scale} is beyond every element type"
+    try:
+        layout, view = Layout.parse(binding.layout), View.parse(binding.view)
+        view.check_inside(layout.shape)
+    except LayoutError as error:
+        return error.message
+    return None
 
 
 def walk(

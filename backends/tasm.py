@@ -25,6 +25,7 @@ from lark import Lark, LarkError, Token, Tree
 
 from tilewright.backends import sidecar
 from tilewright.backends.program import (
+    DEEPEST,
     Axis,
     Binding,
     BindingKind,
@@ -42,7 +43,13 @@ from tilewright.backends.program import (
     Table,
     TableCategory,
     Tap,
+    binding_problem,
+    constant_problem,
+    operand_problem,
+    patch_problem,
+    repeat_problem,
     scalar_text,
+    table_problem,
 )
 from tilewright.backends.rows import NAMES, decode
 from tilewright.planning.dtypes import name_of, numpy_dtype
@@ -163,11 +170,11 @@ def format_tasm(program: Program, rows: int = 0) -> str:
 @cache
 def _grammar() -> Lark:
     source = Path(__file__).with_name("tasm.lark").read_text(encoding="utf-8")
-    return Lark(source, parser="lalr", maybe_placeholders=False)
+    return Lark(source, parser="lalr", maybe_placeholders=False, propagate_positions=True)
 
 
 def parse_tasm(text: str) -> Program:
-    """The program of a listing; ProgramError names the line that cannot be read."""
+    """The program of a listing; ProgramError names the line that cannot be read, or contradicts another."""
     try:
         tree = _grammar().parse(text)
     except LarkError as error:
@@ -180,25 +187,66 @@ def parse_tasm(text: str) -> Program:
     def every(kind: str) -> list[Node]:
         return [node for node in nodes if node.data == kind]
 
-    return Program(
+    _require_names(every("table"), "tables")
+    _require_names(every("binding"), "bindings")
+    lines: list[tuple[Instruction, Node]] = []
+    program = Program(
         machine=_string(machine),
         name=_string(name),
         code=tuple(_read_code(node) for node in every("code")),
-        supervisor_address=int(supervisor, 0),
+        supervisor_address=_int(supervisor, 0, 2**32 - 1),
         tables=tuple(_read_table(node) for node in every("table")),
         bindings=tuple(_read_binding(node) for node in every("binding")),
         placed=tuple(_read_placed(node) for node in every("placed")),
-        body=_read_body(nodes),
+        body=_read_body(nodes, lines, 0),
         constants=tuple(_read_constant(node) for node in every("constant")),
     )
+    for instruction, node in lines:
+        absent = program.missing_reference(instruction)
+        if absent is not None:
+            raise _fail(node, absent)
+    return program
 
 
-def _string(token: str) -> str:
-    return cast(str, json.loads(token))
+def _fail(at: Node | Token, text: str) -> ProgramError:
+    line = at.line if isinstance(at, Token) else at.meta.line
+    return ProgramError(f"the listing cannot be read at line {line}: {text}")
 
 
-def _tokens(node: Node) -> list[str]:
-    return [str(child) for child in node.children if isinstance(child, Token)]
+def _require(at: Node | Token, problem: str | None) -> None:
+    if problem is not None:
+        raise _fail(at, problem)
+
+
+def _require_names(nodes: list[Node], what: str) -> None:
+    known: dict[str, int] = {}
+    for node in nodes:
+        name = _tokens(node)[0]
+        if name in known:
+            raise _fail(node, f"two {what} are named {name}, the first in line {known[name]}")
+        known[name] = node.meta.line
+
+
+def _string(token: Token) -> str:
+    try:
+        return cast(str, json.loads(token))
+    except ValueError as error:
+        raise _fail(token, f"{token} is no string: {error}") from None
+
+
+def _int(token: Token, low: int = -(2**63), high: int = 2**63 - 1) -> int:
+    """A number of the text, in decimal or hexadecimal."""
+    try:
+        value = int(token, 0)
+    except ValueError:
+        raise _fail(token, f"{token[:40]} is no number") from None
+    if not low <= value <= high:
+        raise _fail(token, f"{token[:40]} is not a number from {low} to {high}")
+    return value
+
+
+def _tokens(node: Node) -> list[Token]:
+    return [child for child in node.children if isinstance(child, Token)]
 
 
 def _trees(node: Node, *kinds: str) -> list[Node]:
@@ -206,74 +254,103 @@ def _trees(node: Node, *kinds: str) -> list[Node]:
 
 
 def _ints(node: Node) -> tuple[int, ...]:
-    return tuple(int(token, 0) for token in _tokens(node))
+    return tuple(_int(token) for token in _tokens(node))
 
 
 def _read_code(node: Node) -> Code:
     name, address, nbytes = _tokens(node)
-    return Code(_string(name), int(address, 0), int(nbytes, 0))
+    return Code(_string(name), _int(address, 0, 2**32 - 1), _int(nbytes, 0, 2**32 - 1))
 
 
 def _read_table(node: Node) -> Table:
-    name, category, address, tiles, count = _tokens(node)
-    shape = int(tiles), int(count)
-    words = np.zeros(shape, np.uint32)
+    name, kind, at, tiles, count = _tokens(node)
+    category, address, shape = _string(kind), _int(at), (_int(tiles), _int(count))
+    _require(node, table_problem(category, address, *shape))
     files = _trees(node, "file")
     if files:
         file, offset, digest = _tokens(files[0])
         size = shape[0] * shape[1] * 4
-        raw = sidecar.fetch(sidecar.Reference(_string(file), int(offset), size, _string(digest)))
+        raw = sidecar.fetch(sidecar.Reference(_string(file), _int(offset, 0), size, _string(digest)))
         words = np.frombuffer(raw, "<u4").astype(np.uint32).reshape(shape)
+        return Table(_string(name), address, words, cast(TableCategory, category))
+    words = np.zeros(shape, np.uint32)
     covered = 0
     for row in _trees(node, "row"):
         span, text = _tokens(row)
         first, _, last = span.removeprefix("tiles ").partition("-")
-        values = [int(word, 16) for word in text[1:].split("_") if word]
-        end = int(last or first) + 1
-        if int(first) != covered or end > shape[0] or len(values) != shape[1]:
-            raise ProgramError(
-                f"table {name}: 'tiles {first}' does not continue {shape[0]} rows of {shape[1]}"
-            )
-        words[int(first) : end] = np.array(values, np.uint32)
+        given = text[1:].split("_") if len(text) > 1 else []
+        wrong = next((word for word in given if len(word) != 8), None)
+        if wrong is not None:
+            raise _fail(row, f"'{wrong[:40]}' is no word: 8 hexadecimal digits")
+        start, end = int(first[:20]), int((last or first)[:20]) + 1
+        if start != covered or not start < end <= shape[0]:
+            raise _fail(row, f"table {name}: '{span[:60]}' does not continue {covered} of {shape[0]} tiles")
+        if len(given) != shape[1]:
+            raise _fail(row, f"table {name}: {len(given)} words are given for rows of {shape[1]}")
+        words[start:end] = np.array([int(word, 16) for word in given], np.uint32)
         covered = end
-    if not files and covered != shape[0]:
-        raise ProgramError(f"table {name} has rows for {covered} of {shape[0]} tiles")
-    return Table(_string(name), int(address, 0), words, cast(TableCategory, _string(category)))
+    if covered != shape[0]:
+        raise _fail(node, f"table {name} has rows for {covered} of {shape[0]} tiles")
+    return Table(_string(name), address, words, cast(TableCategory, category))
 
 
 def _read_constant(node: Node) -> Constant:
     name, dtype, text = _tokens(node)
     shape = _ints(_trees(node, "ints")[0])
-    return Constant(_string(name), np.frombuffer(bytes.fromhex(text[1:]), numpy_dtype(dtype)).reshape(shape))
+    if len(text) % 2 == 0 or "_" in text:
+        raise _fail(text, "the bytes of a constant are two hexadecimal digits each")
+    raw = bytes.fromhex(text[1:])
+    _require(node, constant_problem(dtype, shape, len(raw), False))
+    return Constant(_string(name), np.frombuffer(raw, numpy_dtype(dtype)).reshape(shape))
 
 
 def _read_binding(node: Node) -> Binding:
     name, kind, address, dtype, layout, view, count, stride, scale = _tokens(node)
-    return Binding(
+    binding = Binding(
         _string(name),
-        cast(BindingKind, kind),
-        int(address, 0),
-        dtype,
+        cast(BindingKind, str(kind)),
+        _int(address),
+        str(dtype),
         _string(layout),
         _string(view),
         _ints(_trees(node, "ints")[0]),
         tuple(_string(token) for token in _tokens(_trees(node, "names")[0])),
-        int(count),
-        int(stride),
-        int(scale),
+        _int(count),
+        _int(stride),
+        _int(scale),
     )
+    _require(node, binding_problem(binding))
+    return binding
 
 
 def _read_placed(node: Node) -> Placed:
     name, category, *rest = _tokens(node)
-    address, nbytes, first, last = (int(number, 0) for number in rest[:4])
+    address, nbytes, first, last = (_int(number) for number in rest[:4])
     layout = _string(rest[4]) if len(rest) > 4 else ""
     return Placed(_string(name), address, nbytes, _string(category), first, last, layout)
 
 
-def _read_body(nodes: list[Node]) -> tuple[Instruction, ...]:
-    kinds = {"call": _read_call, "exchange": _read_exchange, "repeat": _read_repeat, "tap": _read_tap}
-    return tuple(kinds[node.data](node) for node in nodes if node.data in kinds)
+Lines = list[tuple[Instruction, Node]]
+
+
+def _read_body(nodes: list[Node], lines: Lines, depth: int) -> tuple[Instruction, ...]:
+    """The instructions among `nodes`; `lines` collects each with its node."""
+    found: list[Instruction] = []
+    for node in nodes:
+        match node.data:
+            case "call":
+                instruction = _read_call(node)
+            case "exchange":
+                instruction = _read_exchange(node)
+            case "repeat":
+                instruction = _read_repeat(node, lines, depth)
+            case "tap":
+                instruction = _read_tap(node)
+            case _:
+                continue
+        lines.append((instruction, node))
+        found.append(instruction)
+    return tuple(found)
 
 
 def _read_origin(node: Node) -> str:
@@ -283,23 +360,24 @@ def _read_origin(node: Node) -> str:
 
 def _read_call(node: Node) -> Instruction:
     kernel, extents = _tokens(node)
-    scalars: list[tuple[str, int | float]] = []
-    for scalar in _trees(node, "scalar"):
-        name, text = _tokens(scalar)
-        whole = text.lstrip("-").isdigit()
-        scalars.append((name, int(text) if whole else float(text)))
+    scalars = tuple(_read_scalar(scalar) for scalar in _trees(node, "scalar"))
 
     def operands(kind: str) -> tuple[Operand, ...]:
         return tuple(_read_operand(_trees(side, "operand")[0]) for side in _trees(node, kind))
 
     return Call(
-        _string(kernel),
-        operands("in_"),
-        operands("out"),
-        tuple(scalars),
-        _string(extents),
-        _read_origin(node),
+        _string(kernel), operands("in_"), operands("out"), scalars, _string(extents), _read_origin(node)
     )
+
+
+def _read_scalar(node: Node) -> tuple[str, int | float]:
+    name, text = _tokens(node)
+    if text.lstrip("-").isdigit():
+        return str(name), _int(text)  # 64 bits
+    try:
+        return str(name), float(text)
+    except ValueError:
+        raise _fail(text, f"{text[:40]} is no number") from None
 
 
 def _read_operand(node: Node) -> Operand:
@@ -309,7 +387,9 @@ def _read_operand(node: Node) -> Operand:
         digits = [_ints(digit) for digit in _trees(axis, "digit")]
         axes.append(tuple((size, stride) for size, stride in digits))
     steps = _trees(node, "ints")
-    return Operand(int(address, 0), dtype, tuple(axes), _ints(steps[0]) if steps else ())
+    operand = Operand(_int(address), str(dtype), tuple(axes), _ints(steps[0]) if steps else ())
+    _require(node, operand_problem(operand))
+    return operand
 
 
 def _read_exchange(node: Node) -> Instruction:
@@ -317,14 +397,18 @@ def _read_exchange(node: Node) -> Instruction:
     return Exchange(_string(rows), _read_origin(node), _string(name))
 
 
-def _read_repeat(node: Node) -> Instruction:
+def _read_repeat(node: Node, lines: Lines, depth: int) -> Instruction:
     name, count = _tokens(node)
+    _require(node, repeat_problem(_int(count)))
+    if depth >= DEEPEST:
+        raise _fail(node, f"repeats are nested deeper than {DEEPEST}")
     patches: list[Patch] = []
-    for patch in _trees(node, "patch"):
-        rows, positions, delta, shift = _tokens(patch)
-        patches.append(Patch(_string(rows), _string(positions), int(delta), int(shift)))
-    body = _read_body([child for child in node.children if isinstance(child, Tree)])
-    return Repeat(_string(name), int(count, 0), body, tuple(patches))
+    for child in _trees(node, "patch"):
+        rows, positions, delta, shift = _tokens(child)
+        patches.append(Patch(_string(rows), _string(positions), _int(delta), _int(shift)))
+        _require(child, patch_problem(patches[-1]))
+    inner = [child for child in node.children if isinstance(child, Tree)]
+    return Repeat(_string(name), _int(count), _read_body(inner, lines, depth + 1), tuple(patches))
 
 
 def _read_tap(node: Node) -> Instruction:

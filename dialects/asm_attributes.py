@@ -18,7 +18,14 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from tilewright.backends import sidecar
-from tilewright.backends.program import Operand, Patch, scalar_text
+from tilewright.backends.program import (
+    Operand,
+    Patch,
+    operand_problem,
+    patch_problem,
+    scalar_text,
+    table_problem,
+)
 from tilewright.diagnostics import TileError
 
 
@@ -60,9 +67,11 @@ class WordsAttr(Data[Words]):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Words:
         with parser.in_angle_brackets():
+            start = parser.pos
             shape = tuple(parse_ints(parser))
             if len(shape) != 2 or min(shape) < 0:
-                parser.raise_error("expected [tiles, words]")
+                parser.raise_error("expected [tiles, words]", start, parser.pos)
+            refuse(parser, start, table_problem("rows", 0, *shape))
             shared = parser.parse_optional_keyword("shared") is not None
             parser.parse_punctuation(",")
             rows = min(shape[0], 1) if shared else shape[0]
@@ -100,7 +109,7 @@ class WordsAttr(Data[Words]):
 def _parse_raw(parser: AttrParser, nbytes: int) -> bytes:
     if parser.parse_optional_keyword("file"):
         name = parser.parse_str_literal()
-        offset = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        offset = parse_int(parser, 0)
         parser.parse_keyword("sha256")
         return sidecar.fetch(sidecar.Reference(name, offset, nbytes, parser.parse_str_literal()))
     if parser.parse_optional_keyword("elided"):
@@ -132,13 +141,16 @@ class OperandAttr(Data[Operand]):
 
 def parse_operand(parser: AttrParser) -> Operand:
     """An operand without brackets around it."""
-    address = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    start = parser.pos
+    address = parse_int(parser, 0)
     dtype = parser.parse_identifier()
     axes = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_axis(parser))
     steps: Sequence[int] = ()
     if parser.parse_optional_keyword("steps"):
         steps = parse_ints(parser)
-    return Operand(address, dtype, tuple(axes), tuple(steps))
+    operand = Operand(address, dtype, tuple(axes), tuple(steps))
+    refuse(parser, start, operand_problem(operand))
+    return operand
 
 
 def _parse_axis(parser: AttrParser) -> tuple[tuple[int, int], ...]:
@@ -149,11 +161,24 @@ def _parse_axis(parser: AttrParser) -> tuple[tuple[int, int], ...]:
     return tuple(digits)
 
 
+def parse_int(parser: AttrParser, low: int = -(2**63), high: int = 2**63 - 1) -> int:
+    """An integer from `low` to `high`; by default one of 64 bits, as a property holds it."""
+    start = parser.pos
+    value = parser.parse_integer(allow_boolean=False)
+    if not low <= value <= high:
+        parser.raise_error(f"expected an integer from {low} to {high}", start, parser.pos)
+    return value
+
+
+def refuse(parser: AttrParser, start: int, problem: str | None) -> None:
+    """A parse error from `start` to here, if there is a problem."""
+    if problem is not None:
+        parser.raise_error(problem, start, parser.pos)
+
+
 def parse_ints(parser: AttrParser) -> Sequence[int]:
     """Integers in square brackets."""
-    return parser.parse_comma_separated_list(
-        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
-    )
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_int(parser))
 
 
 def print_operand(printer: Printer, operand: Operand) -> None:
@@ -185,10 +210,15 @@ def parse_scalars(parser: AttrParser) -> tuple[tuple[str, int | float], ...]:
     def one() -> tuple[str, int | float]:
         name = parser.parse_identifier()
         parser.parse_punctuation("=")
+        start = parser.pos
         special = parser.parse_optional_str_literal()
         if special is not None:
+            if special not in ("inf", "-inf", "nan"):
+                parser.raise_error('expected a number, "inf", "-inf" or "nan"', start, parser.pos)
             return name, float(special)
         value = parser.parse_number()
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            parser.raise_error("expected an integer of 64 bits", start, parser.pos)
         return name, value
 
     return tuple(parser.parse_comma_separated_list(parser.Delimiter.BRACES, one))
@@ -221,14 +251,17 @@ class PatchAttr(Data[Patch]):
 
 def parse_patch(parser: AttrParser) -> Patch:
     """A patch without brackets around it."""
+    start = parser.pos
     parser.parse_keyword("rows")
     rows = parser.parse_str_literal()
     parser.parse_keyword("at")
     positions = parser.parse_str_literal()
     parser.parse_keyword("by")
-    delta = parser.parse_integer(allow_boolean=False)
+    delta = parse_int(parser)
     parser.parse_keyword("field")
-    return Patch(rows, positions, delta, parser.parse_integer(allow_boolean=False))
+    patch = Patch(rows, positions, delta, parse_int(parser))
+    refuse(parser, start, patch_problem(patch))
+    return patch
 
 
 def print_patch(printer: Printer, patch: Patch) -> None:

@@ -15,8 +15,6 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.backends.program import (
-    BINDING_KINDS,
-    TABLE_CATEGORIES,
     Binding,
     BindingKind,
     Code,
@@ -24,11 +22,15 @@ from tilewright.backends.program import (
     Placed,
     Table,
     TableCategory,
+    binding_problem,
+    constant_problem,
+    table_problem,
 )
 from tilewright.dialects.asm_attributes import (
     WordsAttr,
     integer,
     integers,
+    parse_int,
     parse_ints,
     print_quoted,
     print_text,
@@ -76,7 +78,7 @@ class CodeOp(ProgramPart):
         kernel = parser.parse_str_literal()
         address = _parse_address(parser)
         parser.parse_keyword("size")
-        op = cls(Code(kernel, address, parser.parse_integer(allow_boolean=False)))
+        op = cls(Code(kernel, address, parse_int(parser)))
         op.take_rest(parser)
         return op
 
@@ -116,10 +118,10 @@ class TableOp(ProgramPart):
         )
 
     def verify_(self) -> None:
-        if self.category.data not in TABLE_CATEGORIES:
-            raise VerifyException(
-                f"table category {self.category.data!r} is none of {', '.join(TABLE_CATEGORIES)}"
-            )
+        tiles, count = self.words.data.array.shape
+        problem = table_problem(self.category.data, self.address.value.data, tiles, count)
+        if problem is not None:
+            raise VerifyException(problem)
 
     @classmethod
     def parse(cls, parser: Parser) -> TableOp:
@@ -160,6 +162,12 @@ class ConstantOp(ProgramPart):
                 "words": WordsAttr(words[None, :]),
             }
         )
+
+    def verify_(self) -> None:
+        words = self.words.data.array
+        problem = constant_problem(self.dtype.data, integers(self.shape), 4 * words.size, True)
+        if problem is not None:
+            raise VerifyException(problem)
 
     @property
     def value(self) -> Constant:
@@ -246,8 +254,9 @@ class BindingOp(ProgramPart):
         )
 
     def verify_(self) -> None:
-        if self.kind.data not in BINDING_KINDS:
-            raise VerifyException(f"binding kind {self.kind.data!r} is none of {', '.join(BINDING_KINDS)}")
+        problem = binding_problem(self.value)
+        if problem is not None:
+            raise VerifyException(problem)
 
     @classmethod
     def parse(cls, parser: Parser) -> BindingOp:
@@ -266,11 +275,11 @@ class BindingOp(ProgramPart):
             tensors = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
         count, stride, scale = 1, 0, 0
         if parser.parse_optional_keyword("count"):
-            count = parser.parse_integer(allow_boolean=False)
+            count = parse_int(parser)
             parser.parse_keyword("stride")
-            stride = parser.parse_integer(allow_boolean=False)
+            stride = parse_int(parser)
         if parser.parse_optional_keyword("scale"):
-            scale = parser.parse_integer(allow_boolean=False)
+            scale = parse_int(parser)
         op = cls(
             Binding(
                 name,
@@ -353,10 +362,10 @@ class PlacedOp(ProgramPart):
         category = _parse_word(parser)
         address = _parse_address(parser)
         parser.parse_keyword("size")
-        size = parser.parse_integer(allow_boolean=False)
+        size = parse_int(parser)
         parser.parse_keyword("live")
-        first = parser.parse_integer(allow_boolean=False)
-        last = parser.parse_integer(allow_boolean=False)
+        first = parse_int(parser)
+        last = parse_int(parser)
         layout = parser.parse_str_literal() if parser.parse_optional_keyword("layout") else ""
         op = cls(Placed(name, address, size, category, first, last, layout))
         op.take_rest(parser)
@@ -384,7 +393,7 @@ def _parse_word(parser: Parser) -> str:
 
 def _parse_address(parser: Parser) -> int:
     parser.parse_keyword("at")
-    return parser.parse_integer(allow_boolean=False, allow_negative=False)
+    return parse_int(parser, 0, 2**32 - 1)
 
 
 DECLARATIONS = (CodeOp, TableOp, ConstantOp, BindingOp, PlacedOp)

@@ -13,12 +13,13 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.backends.program import Call, Exchange, Instruction, Patch, Repeat, Tap
+from tilewright.backends.program import Call, Exchange, Instruction, Patch, Repeat, Tap, repeat_problem
 from tilewright.dialects.asm_attributes import (
     OperandAttr,
     PatchAttr,
     ScalarsAttr,
     integer,
+    parse_int,
     parse_operand,
     parse_patch,
     parse_scalars,
@@ -200,15 +201,16 @@ class RepeatOp(ProgramPart):
         )
 
     def verify_(self) -> None:
-        if self.count.value.data < 0:
-            raise VerifyException(f"a repeat cannot run {self.count.value.data} times")
+        problem = repeat_problem(self.count.value.data)
+        if problem is not None:
+            raise VerifyException(problem)
         check_only(self.body.block, INSTRUCTIONS, "a repeat holds instructions")
 
     @classmethod
     def parse(cls, parser: Parser) -> RepeatOp:
         label = parser.parse_str_literal()
         parser.parse_keyword("count")
-        count = parser.parse_integer(allow_boolean=False)
+        count = parse_int(parser)
         patches: Sequence[Patch] = ()
         if parser.parse_optional_keyword("patches"):
             patches = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_patch(parser))

@@ -34,13 +34,14 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.backends.program import Call, Exchange, Program, ProgramError, Repeat, Tap
+from tilewright.backends.program import DEEPEST, Program, ProgramError
 from tilewright.dialects.asm_attributes import (
     OperandAttr,
     PatchAttr,
     ScalarsAttr,
     WordsAttr,
     integer,
+    parse_int,
     print_quoted,
     print_text,
 )
@@ -89,22 +90,14 @@ class ProgramOp(ProgramPart):
         )
         try:
             program = _program(self)
-            bindings = [binding.name for binding in program.bindings]
-            for instruction, _ in program.instructions():
-                match instruction:
-                    case Call():
-                        program.table(instruction.extents)
-                    case Exchange():
-                        program.table(instruction.rows)
-                    case Repeat():
-                        for patch in instruction.patches:
-                            program.table(patch.rows)
-                            program.table(patch.positions)
-                    case Tap():
-                        if instruction.binding not in bindings:
-                            raise ProgramError(f"no binding is named '{instruction.binding}'")
         except ProgramError as error:
             raise VerifyException(error.message) from error
+        for instruction, enclosing in program.instructions():
+            absent = program.missing_reference(instruction)
+            if absent is not None:
+                raise VerifyException(absent)
+            if len(enclosing) > DEEPEST:
+                raise VerifyException(f"repeats are nested deeper than {DEEPEST}")
 
     @classmethod
     def parse(cls, parser: Parser) -> ProgramOp:
@@ -112,7 +105,7 @@ class ProgramOp(ProgramPart):
         parser.parse_keyword("machine")
         machine = parser.parse_str_literal()
         parser.parse_keyword("supervisor")
-        op = cls(name, machine, parser.parse_integer(allow_boolean=False))
+        op = cls(name, machine, parse_int(parser, 0, 2**32 - 1))
         op.detach_region(0)
         op.add_region(with_block(parser.parse_region()))
         op.take_rest(parser)

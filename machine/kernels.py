@@ -253,7 +253,7 @@ for _name, _inputs, _passes, _row, _panel, _aligned, _evidence, _source in (
         outs=(OperandRule("c", ("b", "m", "n"), "interleaved", _aligned, order="n/16 m n%16"),),
         separate=((0, 2),),
         granule=(1, 1, 16, _inputs),
-        scalars=("scale", "weights_standard"),
+        scalars=("scale", "saturate", "weights_standard"),
         form=f.gemm_form,
         code=1536,
     )

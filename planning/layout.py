@@ -149,6 +149,11 @@ class Layout:
     # -- digits and strides
 
     @property
+    def parts_at_most(self) -> int:
+        """An upper bound of the parts of the grid and their copies, from the counts alone."""
+        return prod(n for n, _ in self._radices())
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Extents of the storage axes."""
         return tuple(axis.extent for axis in self.axes)

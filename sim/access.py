@@ -122,6 +122,24 @@ class Access:
 
 
 @lru_cache(maxsize=8192)
+def reach(axes: tuple[Digits, ...], extents: tuple[int, ...], itemsize: int) -> tuple[int, int, int]:
+    """
+    (low, high, elements) of an operand: first byte and byte after the last, relative to the address, and how
+    many elements it has. Arithmetic on digits, so it may be asked before anything is expanded. No extent is
+    0.
+    """
+    low = high = 0
+    count = 1
+    for axis, extent in zip(axes, extents, strict=True):
+        if not is_broadcast(axis):
+            ends = [_ends(run) for run in _runs(axis, extent)]
+            low += min(first for first, _ in ends)
+            high += max(last for _, last in ends)
+            count *= extent
+    return low * itemsize, (high + 1) * itemsize, count
+
+
+@lru_cache(maxsize=8192)
 def compile_access(axes: tuple[Digits, ...], extents: tuple[int, ...], itemsize: int, phase: int) -> Access:
     """
     The access of an operand with the given extents (one per axis) whose address is `phase` modulo 4. No

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, prod
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.backends.image import DecodedCall, DecodedOperand
 from tilewright.backends.program import Code
 from tilewright.machine import Machine
 from tilewright.machine.kernels import Kernel, OperandRule, UnknownKernel, kernel
@@ -30,6 +29,7 @@ from tilewright.sim.access import (
     gather,
     is_broadcast,
     offsets,
+    reach,
     scatter,
     tile_numbers,
     tile_of,
@@ -38,6 +38,9 @@ from tilewright.sim.illegal import IllegalProgram
 from tilewright.sim.kernels import semantics
 from tilewright.sim.memory import FULL, Memory
 from tilewright.sim.phase import Phase, read_table
+from tilewright.sim.placement import reserved
+from tilewright.sim.signature import call_problem
+from tilewright.sim.supervisor import DecodedCall, DecodedOperand
 
 SUB_WORD_KERNELS = ("copy", "narrow", "softmax.exp")
 """
@@ -48,6 +51,11 @@ CHUNK_BYTES = 200 << 20
 """Bound of the temporaries of one kernel evaluation: tiles are taken in chunks that stay below it."""
 ARITHMETIC_BYTES = 32
 """Temporaries per operand element while a kernel is evaluated (f64 intermediates)."""
+ELEMENTS_PER_BYTE = 16
+"""
+Most elements of an operand on a tile, for each byte of its SRAM: operands that repeat elements (broadcast
+axes, overlapping digits) have more than fit, but not without bound.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,19 +112,12 @@ class Calls:
         self._legal: set[tuple[object, ...]] = set()
 
     def run(self, call: DecodedCall, iteration: tuple[int, ...], phase: Phase) -> Called:
-        """Execute a call: check it, compute, store. Names the kernel in `phase`."""
+        """Execute a call that `check` let pass: operands, kernel, stores. Names the kernel in `phase`."""
         entry = self._kernel(call, phase)
         phase.name = entry.name
         extents = self._group(call, phase)
         scalars = dict(call.scalars)
         dtypes = tuple(operand.dtype for operand in (*call.ins, *call.outs))
-        if (len(call.ins), len(call.outs)) != (len(entry.ins), len(entry.outs)):
-            raise IllegalProgram(
-                f"{entry.name} takes {len(entry.ins)} inputs and {len(entry.outs)} outputs, "
-                f"the call has {len(call.ins)} and {len(call.outs)}",
-                rule="call of no kernel",
-                phase=str(phase),
-            )
         function = semantics(entry.name)
         cycles = np.zeros(self.memory.tiles, np.int64)
         rests_on = np.zeros(self.memory.tiles, np.int64)
@@ -128,6 +129,16 @@ class Calls:
             cycles[group.numbers] = entry.cycles(*call_)[0]
             rests_on[group.numbers] = evidence(entry, *call_)[0]
         return Called(entry.name, cycles, extents.active, rests_on)
+
+    def check(self, call: DecodedCall, phase: Phase) -> None:
+        """Refuse what the words of a call say by themselves, whatever is in memory when it runs."""
+        entry = self._kernel(call, phase)
+        problem = call_problem(call, entry)
+        if problem is not None:
+            phase.name = entry.name
+            raise IllegalProgram(
+                problem[1], rule=problem[0], phase=str(phase), location=phase.provenance or None
+            )
 
     def _kernel(self, call: DecodedCall, phase: Phase) -> Kernel:
         """The kernel whose code a call names by its address."""
@@ -199,10 +210,40 @@ class Calls:
                     phase=str(phase),
                     address=address,
                 )
+            self._check_reach(operand, rule, shape, address, entry, int(group.numbers[0]), phase)
             access = compile_access(operand.axes, shape, itemsize(operand.dtype), address % 4)
             bound.append(_Bound(operand, rule, shape, address, access))
         self._check_operands(call, entry, group, bound, phase)
         return bound
+
+    def _check_reach(
+        self,
+        operand: DecodedOperand,
+        rule: OperandRule,
+        shape: tuple[int, ...],
+        address: int,
+        entry: Kernel,
+        tile: int,
+        phase: Phase,
+    ) -> None:
+        """Range and number of elements of an operand, before anything of it is expanded."""
+        low, high, count = reach(operand.axes, shape, itemsize(operand.dtype))
+        start, end = address + low, address + high + rule.tail
+        name = f"operand '{rule.name}' of {entry.name}"
+        problem = None
+        if not self.memory.base <= start <= end <= self.memory.end:
+            problem = "address out of range", f"{name} reaches from {start:#x} to {end:#x}"
+        elif max(count, prod(shape)) > ELEMENTS_PER_BYTE * self.memory.nbytes:
+            problem = "bad extents", f"{name} has {prod(shape):,} elements"
+        if problem is not None:
+            raise IllegalProgram(
+                problem[1],
+                rule=problem[0],
+                tile=tile,
+                phase=str(phase),
+                address=address,
+                location=phase.provenance or None,
+            )
 
     def _placement_scalars(self, entry: Kernel, bound: list[_Bound]) -> dict[str, int]:
         """
@@ -262,10 +303,10 @@ class Calls:
         if values.shape[0] != count:  # a kernel without inputs does not know the tiles
             values = np.broadcast_to(values, (count, *values.shape[1:]))
         shape = (count, *item.access.shape)
-        if values.dtype != expected or values.size != int(np.prod(shape)):
-            raise TypeError(
-                f"{entry.name} gave {values.dtype}{values.shape}, its operand is {expected}{shape}"
-            )
+        if values.dtype != expected:
+            raise TypeError(f"{entry.name} gave {values.dtype}, its operand is {expected}")
+        if values.size != prod(shape):  # every input of an axis is without storage
+            values = np.broadcast_to(values, shape)
         raw = np.ascontiguousarray(values).view({1: np.uint8, 2: np.uint16, 4: np.uint32}[expected.itemsize])
         scatter(self.memory.data, tiles, item.address - self.memory.base, item.access, raw.reshape(shape))
         self._mark(tiles, item, entry.name in SUB_WORD_KERNELS)
@@ -334,14 +375,8 @@ class Calls:
                     tile,
                 )
             low, high = item.address + access.low, item.address + access.high
-            if not self.memory.inside(low, high + rule.tail - low):
-                raise self._refuse(
-                    "address out of range",
-                    f"{name} reaches from {low:#x} to {high + rule.tail:#x}",
-                    phase,
-                    item,
-                    tile,
-                )
+            if reserved(self.machine, low, high + rule.tail) is not None:
+                self._check_reserved(item, name, tile, phase)
             if rule.memory != "any":
                 for address in (low, high - 1):
                     region = self.machine.region_of(address)
@@ -379,6 +414,16 @@ class Calls:
                     tile,
                 )
         self._legal.add(key)
+
+    def _check_reserved(self, item: _Bound, name: str, tile: int, phase: Phase) -> None:
+        """Refuse an operand that touches a reservation, unless it only goes around it."""
+        words = 4 * _absolute_words(item)
+        for taken in self.machine.reservations:
+            hit = words[(words < taken.end) & (words + 4 > taken.start)]
+            if hit.size:
+                raise self._refuse(
+                    "reserved memory", f"{name} touches the {taken.name}", phase, item, tile, int(hit[0])
+                )
 
     def _check_overlaps(
         self, call: DecodedCall, entry: Kernel, bound: list[_Bound], phase: Phase, tile: int

@@ -19,17 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.backends import host
-from tilewright.backends.image import (
-    Debug,
-    Decoded,
-    DecodedCall,
-    DecodedExchange,
-    DecodedPatch,
-    DecodedRepeat,
-    DecodedTap,
-    Image,
-    decode_supervisor,
-)
+from tilewright.backends.image import Debug, Image
 from tilewright.backends.program import ADDRESS_BITS, NO_POSITION, Binding
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine, load, names, split_reference
@@ -44,7 +34,19 @@ from tilewright.sim.calls import Calls
 from tilewright.sim.illegal import IllegalProgram
 from tilewright.sim.memory import FULL, Memory, poison_word
 from tilewright.sim.phase import Phase, read_table
+from tilewright.sim.placement import check_executed, check_image
 from tilewright.sim.relocate import Relocation
+from tilewright.sim.supervisor import (
+    MOST_STEPS,
+    Decoded,
+    DecodedCall,
+    DecodedExchange,
+    DecodedPatch,
+    DecodedRepeat,
+    DecodedTap,
+    decode_supervisor,
+    walk,
+)
 
 Category = Literal["compute", "exchange", "copy", "sync"]
 COPY_KERNELS = ("copy", "widen", "narrow", "fill")
@@ -157,15 +159,19 @@ class Executor:
 
     `load` puts code, tables, constants and parameters in place once; every `run` then takes inputs and gives
     outputs, as often as wanted. `poison` fills all memory that nothing has written (see
-    `memory.poison_word`).
+    `memory.poison_word`). `most_steps` bounds the instructions of a run.
     """
 
-    def __init__(self, image: Image, machine: Machine, poison: float | None = None) -> None:
+    def __init__(
+        self, image: Image, machine: Machine, poison: float | None = None, *, most_steps: int = MOST_STEPS
+    ) -> None:
         if image.machine != machine.reference:
             _check_machine(image.machine, machine)
         self.image = image
         self.machine = machine
+        check_image(image, machine)
         self.poison = poison
+        self.most_steps = most_steps
         self.memory = Memory.of(machine, poison)
         self._debug: dict[int, Debug] = {entry.word: entry for entry in image.debug}
         self._loaded = False
@@ -173,41 +179,13 @@ class Executor:
         self._calls = self._new_calls()
         self._phases: dict[tuple[int, bytes], fabric.Delivery] = {}
         self._relocations: dict[int, Relocation] = {}
-        self._check_placement()
+        self._rows_placed: set[tuple[int, int]] = set()
+        self._decoded: tuple[bytes, tuple[Decoded, ...]] | None = None
 
     def _new_calls(self) -> Calls:
         return Calls(self.memory, self.machine, {code.address: code for code in self.image.code})
 
     # ------------------------------------------------------------------------------------------ loading
-
-    def _check_placement(self) -> None:
-        """Code, the supervisor program and rows are executed: they must lie in an executable region."""
-        executed = [(f"code of {code.kernel}", code.address, code.nbytes) for code in self.image.code]
-        executed += [
-            (f"'{s.name}'", s.address, s.nbytes)
-            for s in self.image.segments
-            if s.category in ("rows", "code") and s.nbytes
-        ]
-        for name, address, nbytes in executed:
-            region = self.machine.region_of(address)
-            if region is None or not region.executable or address + nbytes > region.end:
-                raise IllegalProgram(
-                    f"{name} takes {nbytes} bytes at {address:#x}, outside the executable region",
-                    rule="code outside the executable region",
-                    address=address,
-                )
-        for segment in self.image.segments:
-            if not self.memory.inside(segment.address, segment.nbytes):
-                raise IllegalProgram(
-                    f"'{segment.name}' takes {segment.nbytes} bytes",
-                    rule="address out of range",
-                    address=segment.address,
-                )
-            if segment.words.shape[0] not in (1, self.machine.tiles):
-                raise ExecutionError(
-                    f"table '{segment.name}' is for {segment.words.shape[0]} tiles, "
-                    f"the machine has {self.machine.tiles}"
-                )
 
     def load(self, parameters: Mapping[str, np.ndarray] | None = None) -> None:
         """
@@ -217,7 +195,7 @@ class Executor:
         parameters = parameters or {}
         if self._loaded:
             self.memory = Memory.of(self.machine, self.poison)
-            self._calls = self._new_calls()
+            self._decoded = None
         everyone = slice(None)
         for segment in self.image.segments:
             if segment.nbytes:
@@ -236,12 +214,7 @@ class Executor:
             if binding.kind not in ("parameter", "constant"):
                 continue
             source = parameters if binding.kind == "parameter" else constants
-            names = _members(binding)
-            if len(names) != binding.count:
-                raise ExecutionError(
-                    f"'{binding.name}' has {binding.count} members but names {len(names)} tensors"
-                )
-            for member, name in enumerate(names):
+            for member, name in enumerate(_members(binding)):
                 if name not in source:
                     raise ExecutionError(
                         f"{binding.kind} '{name}' is missing",
@@ -261,21 +234,15 @@ class Executor:
         _require_shape(binding, name, array, view.shape)
         address = binding.address + member * binding.stride
         shards, sizes = host.pack(array, layout, view, binding.dtype, binding.scale, self.memory.tiles)
-        if address % 4:
-            raise IllegalProgram(
-                f"'{binding.name}' is not at a word", rule="misaligned access", address=address
-            )
         for size in np.unique(sizes[sizes > 0]).tolist():
             tiles = as_tiles(np.flatnonzero(sizes == size))
-            if not self.memory.inside(address, size):
-                raise IllegalProgram(
-                    f"'{name}' takes {size} bytes", rule="address out of range", address=address
-                )
             first = (address - self.memory.base) // 4
-            if self.memory.persistent[tiles, first : first + size // 4].any():
+            words = slice(first, first + size // 4)
+            if self.memory.persistent[tiles, words].any() or self.memory.valid[tiles, words].any():
                 raise IllegalProgram(
-                    f"'{name}' would overwrite code, tables or other parameters",
+                    f"'{name}' would overwrite code, tables, parameters or another input",
                     rule="two writers",
+                    phase="load" if keep else "inputs",
                     address=address,
                 )
             self.memory.store(tiles, address, shards[tiles, :size])
@@ -291,10 +258,6 @@ class Executor:
         size = itemsize(binding.dtype)
         packing = host.packing(layout, view, size, self.memory.tiles)
         nbytes = packing.shard * size
-        if not self.memory.inside(address, nbytes):
-            raise IllegalProgram(
-                f"'{binding.name}' takes {nbytes} bytes", rule="address out of range", address=address
-            )
         start = address - self.memory.base
         self._check_host_read(binding, packing, address, size, phase)
         shards = self.memory.data[:, start : start + nbytes]
@@ -405,7 +368,35 @@ class Executor:
                 tile=int(differs[0]),
                 address=address,
             )
-        return decode_supervisor(words[0], self.image.scalar_names)
+        raw = words[0].tobytes()
+        if self._decoded is None or self._decoded[0] != raw:
+            body = decode_supervisor(
+                words[0],
+                self.image.scalar_names,
+                taps=len(self.image.taps),
+                address=address,
+                most_steps=self.most_steps,
+            )
+            self._calls = self._new_calls()
+            for instruction in walk(body):
+                if isinstance(instruction, DecodedCall):
+                    self._calls.check(instruction, self._phase(instruction.word, ()))
+                elif isinstance(instruction, DecodedRepeat):
+                    self._check_patches(instruction)
+            self._decoded = raw, body
+        return self._decoded[1]
+
+    def _check_patches(self, repeat: DecodedRepeat) -> None:
+        """What a repeat patches are rows that its body executes, and nothing else."""
+        executed = {(i.rows, i.width) for i in walk(repeat.body) if isinstance(i, DecodedExchange)}
+        for patch in repeat.patches:
+            if (patch.rows, patch.width) not in executed:
+                raise IllegalProgram(
+                    f"a patch changes {patch.width} words that no exchange of the repeat executes",
+                    rule="bad patch",
+                    phase=str(self._phase(repeat.word, ())),
+                    address=patch.rows,
+                )
 
     def _phase(self, word: int, iteration: tuple[int, ...]) -> Phase:
         entry = self._debug.get(word)
@@ -498,6 +489,7 @@ class Executor:
         for patch in repeat.patches if repeat.count else ():
             tile, word = self._patched_words(patch, phase)
             originals.append((patch, tile, word, self.memory.words[tile, word].copy()))
+        self._refuse_patched_twice(originals, phase)
         for number in range(repeat.count):
             self._body(repeat.body, (*iteration, number))
             self._barrier()  # iterations are told apart
@@ -535,6 +527,28 @@ class Executor:
             )
         return tile, word + (patch.rows - self.memory.base) // 4
 
+    def _refuse_patched_twice(
+        self,
+        patched: list[
+            tuple[DecodedPatch, npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint32]]
+        ],
+        phase: Phase,
+    ) -> None:
+        if not patched:
+            return
+        words = self.memory.words.shape[1]
+        places = np.sort(np.concatenate([tile * words + word for _, tile, word, _ in patched]))
+        twice = np.flatnonzero(places[1:] == places[:-1])
+        if twice.size:
+            tile, word = divmod(int(places[twice[0]]), words)
+            raise IllegalProgram(
+                "a word of a row is patched twice between two iterations",
+                rule="bad patch",
+                tile=tile,
+                phase=str(phase),
+                address=self.memory.base + 4 * word,
+            )
+
     def _apply_patch(
         self, patch: DecodedPatch, tile: npt.NDArray[np.int64], word: npt.NDArray[np.int64], phase: Phase
     ) -> None:
@@ -571,6 +585,12 @@ class Executor:
             return
         binding = self.image.binding(entry.binding)
         member = iteration[-1] if binding.count > 1 and iteration else 0
+        if member >= binding.count:
+            raise IllegalProgram(
+                f"the tap of '{entry.value}' is of member {member} of {binding.count} of '{binding.name}'",
+                rule="malformed manifest",
+                phase=str(self._phase(tap.word, iteration)),
+            )
         data = self.read(binding, member, phase=str(self._phase(tap.word, iteration)))
         tapped = Tapped(entry.value, iteration, data, binding)
         self._taps.append(tapped)
@@ -580,6 +600,10 @@ class Executor:
 
     def _exchange(self, exchange: DecodedExchange, iteration: tuple[int, ...]) -> None:
         phase = self._phase(exchange.word, iteration)
+        place = exchange.rows, exchange.width
+        if place not in self._rows_placed:
+            check_executed("a row", exchange.rows, 4 * exchange.width, self.machine, str(phase))
+            self._rows_placed.add(place)
         words = read_table(self.memory, exchange.rows, exchange.width, phase)
         delivery = self._deliver(words, exchange.rows, phase)
         fabric.require_written(delivery, self.memory.valid, FULL, str(phase))

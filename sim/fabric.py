@@ -265,6 +265,23 @@ def _inside(pieces: _Pieces, what: str, machine: Machine, phase: _Phase) -> None
         )
 
 
+def _reserved(pieces: _Pieces, what: str, machine: Machine, phase: _Phase) -> None:
+    """Refuse addresses in a reservation."""
+    for taken in machine.reservations:
+        bad = (pieces.address < taken.end) & (pieces.end > taken.start)
+        if bad.any():
+            i = int(np.argmax(bad))
+            size, address = int(pieces.size[i]), int(pieces.address[i])
+            before = max(0, (taken.start - address) // size)
+            raise phase.refuse(
+                "reserved memory",
+                f"a {what} of {pieces.items[i]} x {size} bytes at {address:#x} touches the {taken.name}",
+                tile=pieces.tile[i],
+                cycle=pieces.start[i] + before,
+                address=max(address, taken.start),
+            )
+
+
 @dataclass(eq=False)
 class _Listening:
     """
@@ -364,6 +381,7 @@ def deliver(
     _check_words(events, words, address, here)
     streams = _streams(events, here)
     _inside(streams, "send", machine, here)
+    _reserved(streams, "send", machine, here)
     _lent_buses(streams, machine, here)
     sent_items = np.bincount(streams.tile, streams.items, machine.tiles).astype(np.int64)
 
@@ -473,6 +491,7 @@ def deliver(
     dst_address = (events.point[p][member] if len(p) else member) + before - at_pointer
     writes = _Pieces(pieces.tile, pieces.start, pieces.items, dst_address, item)
     _inside(writes, "receive", machine, here)
+    _reserved(writes, "receive", machine, here)
     odd = dst_address % item != 0
     if odd.any():
         i = int(np.argmax(odd))

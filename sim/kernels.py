@@ -110,6 +110,7 @@ def _gather_rows(
     `rows` is the height of the whole table where indices beyond it mean its first and last row.
     """
     table, indices, first = ins  # (T, r, c), (T, t), (T, p)
+    table = np.broadcast_to(table, (table.shape[0], extents[2], table.shape[2]))
     wanted = indices[:, None, :].astype(np.int64)
     if "rows" in scalars:
         wanted = np.clip(wanted, 0, int(scalars["rows"]) - 1)
@@ -123,7 +124,7 @@ def _gather_rows(
 def _reduce_partials(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
-    parts = [ins[0][:, p] for p in range(ins[0].shape[1])]
+    parts = [ins[0][:, min(p, ins[0].shape[1] - 1)] for p in range(extents[0])]
     out = numerics.reduce_partials(parts, outs[0], bool(scalars.get("saturate", 1)))
     return [_full(out, (out.shape[0], *extents[1:]))]
 
@@ -186,7 +187,8 @@ def _norm_statistics(
 def _norm_merge(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
-    means, variances = (np.moveaxis(x, 1, 0) for x in ins)  # (p, T, r)
+    full = [_full(x, (x.shape[0], *extents)) for x in ins]
+    means, variances = (np.moveaxis(x, 1, 0) for x in full)  # (p, T, r)
     merged = numerics.norm_merge(means, variances, int(scalars["count"]))
     return [numerics.cast_array(out, kind) for out, kind in zip(merged, outs, strict=True)]
 
@@ -213,7 +215,7 @@ def _bias_gelu(
 def _reduce_partials_bias_gelu(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
-    parts = [ins[0][:, p] for p in range(ins[0].shape[1])]
+    parts = [ins[0][:, min(p, ins[0].shape[1] - 1)] for p in range(extents[0])]
     saturate = bool(scalars.get("saturate", 1))
     out = numerics.reduce_partials(parts, outs[0], saturate, _row_vector(ins[1]), "gelu_tanh")
     return [_full(out, (out.shape[0], *extents[1:]))]

@@ -32,7 +32,14 @@ class Phase:
 
 def read_table(memory: Memory, address: int, width: int, phase: Phase) -> npt.NDArray[np.uint32]:
     """Words of a table on all tiles, (tiles, width), checked to be written."""
-    if address % 4 or not memory.inside(address, width * 4):
+    if address % 4:
+        raise IllegalProgram(
+            f"a table of {width} words is not at a word",
+            rule="misaligned access",
+            phase=str(phase),
+            address=address,
+        )
+    if not memory.inside(address, width * 4):
         raise IllegalProgram(
             f"a table of {width} words does not fit here",
             rule="address out of range",

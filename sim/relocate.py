@@ -99,12 +99,18 @@ class Relocation:
 
     def _apart(self, tile: Ints, address: Ints, nwords: Ints) -> bool:
         """
-        Whether these reads stay in SRAM and off the elements that the phase writes or that hold its rows.
+        Whether these reads stay in SRAM, out of reservations and off the elements that the phase writes or
+        that hold its rows.
         """
         machine = self.machine
         if not len(tile):
             return True
         if int(address.min()) < machine.sram_base or int((address + 4 * nwords).max()) > machine.sram_end:
+            return False
+        if any(
+            ((address < taken.end) & (address + 4 * nwords > taken.start)).any()
+            for taken in machine.reservations
+        ):
             return False
         reads = self._elements(tile, address, nwords)
         rows = np.arange(self.address, self.address + 4 * self.words.shape[1], 4)

@@ -17,15 +17,15 @@ def messages(*spans: tuple[int, int, int, int, int, int, int]) -> Messages:
 
 def addresses(machine: Machine) -> list[int]:
     """
-    Four buffers of 32 KiB at most: 0 and 1 to send from, 2 and 3 to receive into, apart from each other
-    and from rows at the base.
+    Four buffers: 0 and 1 of 16 KiB to send from, 2 and 3 of some 30 KiB to receive into, apart from each
+    other, from rows at the base and from what is reserved.
     """
-    interleaved = machine.region("interleaved").start
+    interleaved = -(-machine.available("interleaved")[0][0] // 64) * 64
     return [
         machine.sram_base + 0x8000,
         machine.sram_base + 0xC000,
         interleaved,
-        interleaved + 0x10000,
+        machine.region("interleaved").start + 0x10000,
     ]
 
 

@@ -23,6 +23,7 @@ from tilewright.backends.program import (
 )
 from tilewright.backends.rows import encode
 from tilewright.machine import load
+from tilewright.machine.kernels import kernel
 from tilewright.planning.exchange.messages import Messages
 from tilewright.planning.exchange.schedule import schedule
 from tilewright.planning.layout import Layout, row_major
@@ -31,7 +32,7 @@ from tilewright.sim.executor import ExecutionError, Executor
 from tilewright.sim.illegal import IllegalProgram
 
 MACHINE = load("t4")
-CODE, SUPERVISOR, ARGUMENTS, ROWS = 0x70000, 0x71000, 0x72000, 0x74000
+CODE, SUPERVISOR, ARGUMENTS, ROWS = 0x6E000, 0x71000, 0x72000, 0x74000
 A, B, C = 0x78000, 0x88000, 0x90000
 ON_TILE_2 = row_major((8, 16), base=2)
 KERNELS = ("pointwise.add", "pointwise.neg", "gemm.f16.f16", "gemm.f8", "cast", "copy", "softmax.exp")
@@ -61,7 +62,7 @@ def program(
     return Program(
         machine="t4",
         name="illegal",
-        code=tuple(Code(name, CODE + 64 * i, 64) for i, name in enumerate(KERNELS)),
+        code=tuple(Code(name, CODE + 1536 * i, kernel(name).code_bytes) for i, name in enumerate(KERNELS)),
         supervisor_address=SUPERVISOR,
         tables=tables,
         bindings=bindings,
@@ -172,7 +173,7 @@ def test_code_and_tables_are_protected(address: int) -> None:
 
 
 def test_code_outside_the_executable_region() -> None:
-    made = replace(unary(A, C), code=(Code("pointwise.neg", 0x90000, 64),))
+    made = replace(unary(A, C), code=(Code("pointwise.neg", 0x90000, 384),))
     error = refused(made)
     assert (error.rule, error.address) == ("code outside the executable region", 0x90000)
 

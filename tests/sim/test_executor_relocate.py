@@ -17,7 +17,7 @@ from tilewright.sim.relocate import Relocation
 
 MACHINE = load("t16")
 ROWS = MACHINE.regions[0].start
-FIXED, MOVING, TARGET = ROWS + 0x8000, ROWS + 0x4000, 0x80400
+FIXED, MOVING, TARGET = ROWS + 0x8000, ROWS + 0x10000, 0x80400
 """Sources that stay, sources that move with the iteration, destinations: each in elements of its own."""
 
 

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+One thing changed in a machine program that is right: a refusal, a departure that `--compare` reports, or the
+same values, and then the same cycles and a reason, or other cycles. Never another exception, never slow,
+never large.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections import Counter
+
+import mutants
+import pytest
+
+FEW, MANY = 5, 26
+"""Mutants of each kind in the fast and in the slow set."""
+SECONDS = 8.0
+"""Processor time that a mutant may take, compilation of the base programs not counted."""
+BYTES = 2 << 30
+
+
+def judged(kind: str, count: int, seed: int) -> Counter[str]:
+    verdicts: Counter[str] = Counter()
+    for one, mutant in mutants.mutants(kind, count, seed):
+        start = time.process_time()
+        try:
+            outcome = mutants.judge(one, mutant)
+        except Exception as error:
+            error.add_note(f"{kind}, {one.name}: {mutant.what}")
+            raise
+        taken = time.process_time() - start
+        assert taken < SECONDS, f"{taken:.1f} s: {kind}, {one.name}: {mutant.what}"
+        verdicts[outcome.verdict] += 1
+        if outcome.verdict == "inert":
+            verdicts[f"inert: {outcome.detail}"] += 1
+    if sys.platform == "linux":
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 < BYTES
+    return verdicts
+
+
+def test_there_are_kinds_enough() -> None:
+    assert len(mutants.KINDS) >= 24
+    assert MANY * len(mutants.KINDS) >= 1000
+
+
+def test_base_programs_have_what_is_changed() -> None:
+    """Repeats with patches, attention, FP8, items in pairs, integers and constants."""
+    from tilewright.backends.program import Repeat
+    from tilewright.backends.rows import PAIRED, decode
+
+    programs = {name: mutants.base(name).program for name in mutants.BASES}
+    assert any(isinstance(i, Repeat) and i.patches for i, _ in programs["repeats"].instructions())
+    kernels = {name: {code.kernel for code in made.code} for name, made in programs.items()}
+    assert {"gemm.f8", "softmax.exp"} <= kernels["fp8"]
+    assert "gather_rows" in kernels["mixed"] and programs["mixed"].constants
+    rows = [decode(t.words) for t in programs["pairs"].tables if t.category == "rows"]
+    assert any((events.direction & PAIRED).any() for events in rows)
+
+
+@pytest.mark.parametrize("kind", mutants.KINDS)
+def test_mutants(kind: str) -> None:
+    verdicts = judged(kind, FEW, 0)
+    assert sum(verdicts[name] for name in ("refused", "departed", "other cycles", "inert")) == FEW
+
+
+@pytest.mark.slow
+def test_a_thousand_mutants(capsys: pytest.CaptureFixture[str]) -> None:
+    total: Counter[str] = Counter()
+    lines: list[str] = []
+    for kind in mutants.KINDS:
+        verdicts = judged(kind, MANY, 1)
+        total += verdicts
+        lines.append(f"{kind}: " + ", ".join(f"{n} {name}" for name, n in verdicts.items()))
+    count = sum(total[name] for name in ("refused", "departed", "other cycles", "inert"))
+    with capsys.disabled():
+        print("", *lines, f"{count} mutants: {dict(total)}", sep="\n")
+    assert count >= 1000
