@@ -17,7 +17,7 @@ import argparse
 import dataclasses
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +52,7 @@ builtin.module {{
   }}
 }}
 """
-PARTS = ("products", "gelu", "reductions", "copies", "exchange", "sync")
+PARTS: tuple[str, ...] = ("products", "gelu", "reductions", "copies", "exchange", "sync")
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,11 @@ class Published:
     standard_down: bool
 
 
+def _grid(parts: Sequence[int]) -> tuple[int, int, int]:
+    m, n, k = parts
+    return m, n, k
+
+
 def published() -> list[Published]:
     """The three plans of `machine/measurements.json`, in its order."""
     entries = json.loads(FILE.read_text("utf-8"))["model_cycles"]
@@ -75,8 +80,8 @@ def published() -> list[Published]:
             grids = entry.get("grids") or dict(zip(("up", "down"), (found[0].up, found[0].down), strict=True))
             found.append(
                 Published(
-                    tuple(grids["up"]),
-                    tuple(grids["down"]),
+                    _grid(grids["up"]),
+                    _grid(grids["down"]),
                     entry["cycles"],
                     entry.get("gelu_to_down_exchange_scheduled"),
                     "standard memory" in entry["model"],
