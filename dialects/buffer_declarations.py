@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 from xdsl.parser import Parser
@@ -21,6 +21,7 @@ from tilewright.dialects.buffer_types import (
     parse_buffer_type,
     parse_view,
 )
+from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import View
 
 CATEGORIES = ("parameters", "activations", "staging", "partials")
@@ -139,11 +140,28 @@ class BindOp(IRDLOperation):
         count = buffer_type(self.buffer).count
         if self.kind.data == "parameter" and len(self.tensors) != count:
             raise VerifyException(f"{len(self.tensors)} tensors are named for a buffer of {count}")
+        if not self.tensors and (self.kind.data != "parameter" or count):
+            raise VerifyException(f"a binding of kind {self.kind.data} names what it is bound to")
         if self.members is not None and math.prod(self.counts) != count:
             raise VerifyException(f"members {list(self.counts)} for a buffer of {count}")
         storage, axes = View.parse(self.view.data).offsets, buffer_type(self.buffer).layout.axes
         if len(storage) != len(axes):
             raise VerifyException(f"view is onto {len(storage)} storage axes, the layout has {len(axes)}")
+        self._verify_contents()
+
+    def _verify_contents(self) -> None:
+        contents = self.contents
+        if (contents is not None) != (self.kind.data == "constant"):
+            raise VerifyException("a constant, and nothing else, has contents")
+        if contents is None:
+            return
+        if not isinstance(contents, DenseIntOrFPElementsAttr):
+            raise VerifyException("the contents of a constant are `dense<...> : tensor<...>`")
+        dtype, count = buffer_type(self.buffer).dtype, math.prod(View.parse(self.view.data).shape)
+        if str(contents.get_element_type()) != dtype:
+            raise VerifyException(f"contents of {contents.get_element_type()} for a buffer of {dtype}")
+        if len(contents.data.data) not in (itemsize(dtype), count * itemsize(dtype)):
+            raise VerifyException(f"the contents do not fill the {count} elements of the constant")
 
     @classmethod
     def parse(cls, parser: Parser) -> BindOp:

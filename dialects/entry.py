@@ -126,7 +126,7 @@ def read_entry(module: ModuleOp) -> Entry:
             location=function.location,
             hint="repetition is written with tile_repeat.repeat",
         )
-    arguments = tuple(_read_argument(function, value) for value in block.args)
+    arguments = tuple(read_argument(function, value) for value in block.args)
     outputs = tuple(
         _read_output(function, position) for position in range(len(function.function_type.outputs.data))
     )
@@ -135,7 +135,8 @@ def read_entry(module: ModuleOp) -> Entry:
     return Entry(function, arguments, outputs)
 
 
-def _read_argument(function: FuncOp, value: BlockArgument) -> Argument:
+def read_argument(function: FuncOp, value: BlockArgument) -> Argument:
+    """One argument of a function with its attributes, checked. Raises `ProgramError`."""
     attributes = argument_attributes(function.arg_attrs, value.index)
     named = attributes.get(PARAMETER_ATTRIBUTE)
     if named is None:

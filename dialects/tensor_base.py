@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
+    Signedness,
     TensorType,
     f32,
     i1,
@@ -47,6 +48,8 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright import limits
+from tilewright.dialects.float_literals import float_of_bits, round_literal
 from tilewright.dialects.tensor_shapes import Shape, ShapeError, show
 
 PLAN_ATTRIBUTE = "plan"
@@ -55,6 +58,12 @@ PLAN_ATTRIBUTE = "plan"
 _FLOAT8 = (Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E4M3FNType, Float8E5M2Type)
 _FLOATS = (*_FLOAT8, Float16Type, BFloat16Type, Float32Type)
 _INTEGER_WIDTHS = (8, 32)
+
+ELEMENT_TYPES = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "i8", "i32")
+"""
+The element types of tensors in a program. Masks of i1 and index types exist neither as operands nor as
+results; i8 and i32 are signless and compute as signed numbers.
+"""
 
 
 def tensor_type(value: SSAValue) -> TensorType[Attribute]:
@@ -83,8 +92,26 @@ def is_float(element: Attribute) -> bool:
 
 
 def is_integer(element: Attribute) -> bool:
-    """i8 or i32."""
-    return isinstance(element, IntegerType) and element.width.data in _INTEGER_WIDTHS
+    """i8 or i32, signless."""
+    return (
+        isinstance(element, IntegerType)
+        and element.signedness.data is Signedness.SIGNLESS
+        and element.width.data in _INTEGER_WIDTHS
+    )
+
+
+def tensor_type_fault(type_: Attribute) -> str | None:
+    """Why no value of a program has this type: shape, size, elements; None for those that compile."""
+    if not isinstance(type_, TensorType):
+        return f"values are ranked tensors, found {type_}"
+    tensor = cast("TensorType[Attribute]", type_)
+    shape = tensor.get_shape()
+    if min(shape, default=0) < 0:
+        return f"needs static shapes, found {type_}"
+    element = tensor.element_type
+    if not is_float(element) and not is_integer(element):
+        return f"elements must be f8, f16, bf16, f32, i8 or i32, found {element}"
+    return limits.tensor_fault(shape)
 
 
 def ints_attribute(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
@@ -92,7 +119,7 @@ def ints_attribute(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
 
 
 def float_attribute(value: float) -> FloatAttr[Float32Type]:
-    return FloatAttr(float(value), f32)
+    return FloatAttr(round_literal(value, f32), f32)
 
 
 @irdl_custom_directive
@@ -107,8 +134,14 @@ class Float32(CustomDirective):
     def parse(self, parser: Parser, state: ParsingState) -> None:
         start = parser.pos
         number = parser.parse_number()
-        if parser.lexer.input.slice(start, start + 2) in ("0x", "0X"):
-            number = f32.unpack(int(number).to_bytes(4, "little"), 1)[0]
+        text = parser.lexer.input.slice(start, parser.pos) or ""
+        if text.lstrip("-")[:2].lower() == "0x":
+            if text.startswith("-"):
+                parser.raise_error("the bits of a float have no sign before them", start, parser.pos)
+            try:
+                number = float_of_bits(text.strip(), f32)
+            except ValueError as error:
+                parser.raise_error(str(error), start, parser.pos)
         self.value.set(state, float_attribute(number))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
@@ -145,13 +178,9 @@ class TensorOperation(IRDLOperation):
 
     def verify_(self) -> None:
         for value in (*self.operands, self.result):
-            extents = shape_of(value)
-            require(min(extents, default=0) >= 0, f"needs static shapes, found {value.type}")
-            element = element_of(value)
-            require(
-                is_float(element) or is_integer(element),
-                f"elements must be f8, f16, bf16, f32, i8 or i32, found {element}",
-            )
+            fault = tensor_type_fault(value.type)
+            if fault is not None:
+                raise VerifyException(fault)
         try:
             expected = self.infer_shape()
         except ShapeError as error:

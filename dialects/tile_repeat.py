@@ -21,6 +21,7 @@ lists. A count of zero gives the initial state and empty sequences.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import IntAttr, IntegerAttr, StringAttr, TensorType, i64
@@ -55,6 +56,8 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright import limits
+
 
 @irdl_attr_definition
 class SequenceType(ParametrizedAttribute, TypeAttribute):
@@ -87,6 +90,11 @@ class SequenceType(ParametrizedAttribute, TypeAttribute):
             raise VerifyException(f"a sequence has a count of zero or more, found {self.count.data}")
         if not isinstance(self.element, TensorType | SequenceType):
             raise VerifyException(f"a sequence holds tensors or sequences, found {self.element}")
+        members = prod(max(count, 1) for count in self.counts)
+        if members > limits.MEMBERS:
+            raise VerifyException(
+                f"a sequence has at most {limits.MEMBERS} members, all levels together: found {members}"
+            )
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -258,6 +266,8 @@ class RepeatOp(IRDLOperation):
         count = self.iterations
         if count < 0:
             raise VerifyException(f"the count of a repeat is zero or more, found {count}")
+        if count > limits.MEMBERS:
+            raise VerifyException(f"the count of a repeat is at most {limits.MEMBERS}, found {count}")
         for number, operand in enumerate(self.iterated):
             type_ = cast("SequenceType", operand.type)
             if type_.count.data != count:

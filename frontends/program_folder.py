@@ -9,7 +9,6 @@ read-only memory maps: the parameters of a large model are touched tensor by ten
 
 from __future__ import annotations
 
-import difflib
 import json
 import mmap
 from collections.abc import Iterable, Mapping
@@ -22,6 +21,8 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from tilewright.diagnostics import TileError
+from tilewright.json_text import read_json, unknown_key
+from tilewright.suggestions import near
 
 FORMAT = "tilewright-run"
 VERSION = 1
@@ -33,6 +34,9 @@ EXPECTED = "expected.safetensors"
 LAYERS = "layers.safetensors"
 TASK = "task.safetensors"
 RUN = "run.json"
+
+RUN_KEYS = ("format", "version", "program", "seed", "precision", "runs", "tolerance", "task", "workload")
+TASK_KEYS = ("kind", "output", "file", "labels", "reference_logits")
 
 Tensors = Mapping[str, np.ndarray]
 
@@ -89,7 +93,7 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
     if header_bytes > size - 8:
         raise damaged(f"its header claims {header_bytes} bytes, the file has {size}")
     try:
-        header = json.loads(bytes(data[8 : 8 + header_bytes]))
+        header = read_json(bytes(data[8 : 8 + header_bytes]))
     except ValueError as error:
         raise damaged("its header is not JSON") from error
     if not isinstance(header, dict):
@@ -146,8 +150,8 @@ def require(tensors: Tensors, names: Iterable[str], what: str, path: Path | None
         where = f" in '{path}'" if path is not None else ""
         notes: list[str] = []
         for name in missing[:8]:
-            near = difflib.get_close_matches(name, tensors, n=1)
-            notes.append(f"'{name}' is missing" + (f"; did you mean '{near[0]}'?" if near else ""))
+            meant = near(name, tensors, limit=1)
+            notes.append(f"'{name}' is missing" + (f"; {meant}" if meant else ""))
         if len(missing) > 8:
             notes.append(f"and {len(missing) - 8} more")
         count = f"{what} '{missing[0]}'" if len(missing) == 1 else f"{len(missing)} {what}s"
@@ -396,7 +400,7 @@ def inside(folder: Path, name: str, source: Path) -> Path:
 
 def _read_run(path: Path) -> dict[str, Any]:
     try:
-        run = json.loads(path.read_text(encoding="utf-8"))
+        run = read_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ProgramFolderError(f"cannot read '{path}': {error.strerror or error}") from error
     except ValueError as error:
@@ -413,6 +417,15 @@ def _read_run(path: Path) -> dict[str, Any]:
             f"'{path}' has version {version}, this tilewright reads up to version {VERSION}",
             hint="use a newer tilewright, or generate the folder again",
         )
+    for table, known, what in (
+        (run, RUN_KEYS, f"'{path}'"),
+        (run.get("task"), TASK_KEYS, f"\"task\" of '{path}'"),
+    ):
+        fault = unknown_key(table, known, what) if isinstance(table, dict) else None
+        if fault is not None:
+            raise ProgramFolderError(fault[0], hint=fault[1])
+    if not isinstance(run.get("workload") or {}, dict):
+        raise ProgramFolderError(f"'{path}': \"workload\" must be an object")
     return run
 
 
@@ -446,6 +459,7 @@ def _tolerances(run: Mapping[str, Any], path: Path) -> dict[str, Tolerance]:
                 raise ProgramFolderError(
                     f"'{path}': the tolerance of '{output}' has an unknown field \"{key}\"",
                     notes=(f"known: {', '.join(names)}",),
+                    hint=near(key, names, limit=1),
                 )
             if not isinstance(value, int | float) or isinstance(value, bool):
                 raise ProgramFolderError(f"'{path}': \"{key}\" of '{output}' must be a number")

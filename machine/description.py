@@ -23,6 +23,7 @@ import numpy as np
 
 from tilewright.diagnostics import TileError
 from tilewright.machine import topology as fabric
+from tilewright.suggestions import near
 
 FORMAT = "tilewright-machine"
 VERSION = 2
@@ -447,10 +448,7 @@ def _record(
     known = [f.name for f in fields]
     for name in table:
         if name not in known:
-            import difflib
-
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"its fields are {', '.join(known)}"
+            hint = near(name, known, limit=1) or f"its fields are {', '.join(known)}"
             _fail(path, f"unknown field {name!r} in {where}", hint, f"{where}.{name}")
     for f in fields:
         if f.name not in table:

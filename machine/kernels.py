@@ -18,7 +18,6 @@ is the whole registry. Code sizes are assumed throughout: only the sum of a prog
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -28,6 +27,7 @@ import numpy.typing as npt
 from tilewright.diagnostics import TileError
 from tilewright.machine import formulas as f
 from tilewright.machine.formulas import Form, Formula, Scalars, Terms
+from tilewright.suggestions import near
 
 if TYPE_CHECKING:
     from tilewright.machine.description import Machine
@@ -179,10 +179,9 @@ def kernel(name: str) -> Kernel:
     """The kernel of that name; UnknownKernel (a KeyError) names near ones."""
     found = _REGISTRY.get(name)
     if found is None:
-        near = difflib.get_close_matches(name, _REGISTRY, 3)
         raise UnknownKernel(
             f"unknown kernel {name!r}",
-            hint=f"did you mean {', '.join(near)}?" if near else "tile-kernels lists the registry",
+            hint=near(name, _REGISTRY) or "tile-kernels lists the registry",
         )
     return found
 

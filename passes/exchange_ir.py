@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.backends import program as asm
 from tilewright.backends.rows import ADDRESS_MASK
+from tilewright.diagnostics import TileError
 from tilewright.dialects.tile import ExchangeOp, RepeatOp, buffer_type, placed_in
 from tilewright.machine import Machine
 from tilewright.planning.dtypes import itemsize
@@ -182,6 +183,13 @@ def read_figures(module: ModuleOp) -> tuple[PhaseFigures, ...]:
                 values[name] = value.data
             elif isinstance(value, IntegerAttr):
                 values[name] = value.value.data
+        kinds = {f.name: "str" if f.name == "reason" else "int" for f in fields(PhaseFigures)}
+        if {name: type(value).__name__ for name, value in values.items()} != kinds:
+            raise TileError(
+                f"an entry of `{PHASES}` has other figures than those of a phase",
+                location=module.location,
+                notes=(f"found: {', '.join(values)}", f"expected: {', '.join(kinds)}"),
+            )
         found.append(PhaseFigures(**values))  # type: ignore[arg-type]
     return tuple(found)
 

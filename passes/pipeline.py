@@ -20,7 +20,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tilewright.dialects.entry import read_entry
+from tilewright.dialects.entry import entry_function, read_entry
+from tilewright.dialects.program_check import check_operations, check_types
 from tilewright.machine import Machine
 from tilewright.passes.tensor_ir import dtype_of, machine_of, tensor_of
 from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
@@ -215,6 +216,9 @@ def compile(
     level = level_of(module)
     if level == "machine":
         return
+    if level == "tensors":
+        check_types(entry_function(module))
+        check_operations(entry_function(module))
     if homes == "auto":
         homes = choose_homes(module, machine_of(module, machine)) if level == "tensors" else "planned"
     options = Options(machine, plan, homes)

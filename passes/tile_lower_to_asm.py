@@ -92,6 +92,15 @@ class _Assembler:
         where = {
             name: value.value.data for name, value in support.data.items() if isinstance(value, IntegerAttr)
         }
+        kernels = sorted({op.kernel.data for op in function.walk() if isinstance(op, ComputeOp)})
+        wanted = ("arguments", "supervisor", "supervisor bytes", *(f"code {name}" for name in kernels))
+        missing = [name for name in wanted if name not in where]
+        if missing:
+            raise LoweringError(
+                f"`{SUPPORT}` has no integer {missing[0]!r}",
+                location=function.location,
+                hint="run tile-allocate-memory, which writes it",
+            )
         self.arguments, self.patches = where["arguments"], where.get("patches", 0)
         body = self.block(function.body.block, ())
         code = tuple(

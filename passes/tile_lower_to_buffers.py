@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import (
     FunctionType,
     ModuleOp,
     TensorType,
-    UnregisteredOp,
     f32,
     i32,
 )
@@ -33,6 +32,7 @@ from xdsl.rewriter import InsertPoint
 from tilewright.diagnostics import TileError
 from tilewright.dialects import tile
 from tilewright.dialects.entry import Entry, read_entry
+from tilewright.dialects.program_check import unsupported
 from tilewright.dialects.tile import AllocOp, BindOp, BufferType, ComputeOp, ExchangeOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
 from tilewright.machine import Machine
@@ -174,12 +174,7 @@ class _Lowering:
         elif op.name in ("func.return", "tile_repeat.yield"):
             pass
         else:
-            name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
-            raise LoweringError(
-                f"{name} has no lowering to tiles",
-                location=op.location,
-                hint="convert it to tile_tensor operations first",
-            )
+            raise unsupported(op)
 
     def stored(self, value: SSAValue) -> tuple[SSAValue, Value]:
         """The buffer behind a tensor and its placed value."""

@@ -18,6 +18,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from tilewright import settings
+from tilewright.dialects.entry import entry_function
+from tilewright.dialects.program_check import check_placed, check_types
 from tilewright.passes.graph_ir import GraphOfModule
 from tilewright.passes.tensor_ir import MACHINE, machine_of
 from tilewright.planning.capacity import check_capacity
@@ -45,7 +47,10 @@ def plan_layouts(
     """Plan a module for its machine, or that of `option`; what `demanded` names is as it says."""
     machine = machine_of(module, option)
     demanded.check_machine(machine)
+    function = entry_function(module)
+    check_types(function, machine.reference)
     module.attributes[MACHINE] = StringAttr(machine.reference)
     program = GraphOfModule(module)
     check_capacity(program.graph, machine, program.function.location)
     program.write(choose(program.graph, machine, demanded, ready=homes == "ready"))
+    check_placed(function)

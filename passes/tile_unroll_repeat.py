@@ -34,6 +34,7 @@ from tilewright.dialects.entry import (
     PARAMETER_ATTRIBUTE,
     argument_attributes,
     default_input_name,
+    read_argument,
 )
 from tilewright.dialects.tile_layout import ConvertOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType, YieldOp
@@ -75,6 +76,7 @@ class _Unroller:
             given = argument_attributes(function.arg_attrs, position)
             names = given.get(PARAMETER_ATTRIBUTE)
             if isinstance(argument.type, SequenceType) and isinstance(names, ArrayAttr):
+                read_argument(function, argument)  # as many names as members
                 attributes += [DictionaryAttr({**given, PARAMETER_ATTRIBUTE: name}) for name in names]
                 known = not isinstance(argument.location, UnknownLoc)
                 self._split(argument, len(names), argument.location if known else function.location)

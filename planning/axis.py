@@ -11,6 +11,7 @@ from operator import index
 
 import numpy as np
 
+from tilewright import limits
 from tilewright.planning.view import LayoutError
 
 
@@ -24,6 +25,8 @@ class Split:
     def __post_init__(self) -> None:
         object.__setattr__(self, "block", index(self.block))
         object.__setattr__(self, "tile_stride", index(self.tile_stride))
+        if max(self.block, self.tile_stride) > limits.EXTENT:
+            raise LayoutError(f"a block of {self.block} and a tile stride of {self.tile_stride}: too large")
         if self.block < 1:
             raise LayoutError(f"a block has at least one element, not {self.block}")
         if self.tile_stride < 0:
@@ -50,6 +53,16 @@ class Axis:
         object.__setattr__(self, "panels", tuple(index(p) for p in self.panels))
         if self.extent < 0:
             raise LayoutError(f"the extent of an axis is not negative: {self.extent}")
+        if max(self.extent, *self.panels, 0) > limits.LAYOUT_EXTENT:
+            raise LayoutError(
+                f"an axis or panel of {max(self.extent, *self.panels, 0)} elements is beyond the largest, "
+                f"{limits.LAYOUT_EXTENT}"
+            )
+        parts, size = 1, self.extent
+        for split in self.splits:
+            parts, size = parts * -(-size // split.block), min(size, split.block)
+        if parts > limits.LAYOUT_PARTS:
+            raise LayoutError(f"an axis of {self.extent} elements in {parts} parts: too many for any machine")
         if any(p < 1 for p in self.panels):
             raise LayoutError(f"a panel has at least one element: {self.panels}")
         for outer, inner in pairwise(self.panels):
@@ -89,10 +102,15 @@ class Axis:
         if not self.splits:
             held = int(self.extent > 0)
             return np.zeros(held, np.int64), np.full(held, self.extent, np.int64)
-        _, local = self.walk()
-        starts = np.flatnonzero(local == 0) if self.extent else np.zeros(0, np.int64)
-        sizes = np.diff(np.append(starts, self.extent))
-        return self.walk()[0][starts], sizes.astype(np.int64)
+        tiles = np.zeros(1, np.int64)
+        sizes = np.full(1, self.extent, np.int64)
+        for split in self.splits:
+            counts = -(-sizes // split.block)
+            first = np.cumsum(counts) - counts
+            within = np.arange(counts.sum(), dtype=np.int64) - np.repeat(first, counts)
+            tiles = np.repeat(tiles, counts) + within * split.tile_stride
+            sizes = np.minimum(split.block, np.repeat(sizes, counts) - within * split.block)
+        return tiles, sizes
 
     def __str__(self) -> str:
         splits = "".join(f"/{s.block}@{s.tile_stride}" for s in self.splits)

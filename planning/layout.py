@@ -25,6 +25,7 @@ from typing import get_args
 
 import numpy as np
 
+from tilewright import limits
 from tilewright.planning.axis import Axis, Split, natural_order
 from tilewright.planning.layout_equality import equivalent, normal_form
 from tilewright.planning.layout_text import Memory, layout_text, order_text, read_layout
@@ -88,6 +89,8 @@ class Layout:
             )
         if any(n < 1 or stride < 0 for n, stride in self.replicas):
             raise LayoutError(f"replicas are (count >= 1, tile stride >= 0): {self.replicas}")
+        if max(self.base, self.tiles, *(max(r) for r in self.replicas), 0) > limits.TILES:
+            raise LayoutError(f"a layout names at most {limits.TILES} tiles: '{layout_text(self)}'")
         if self.base < 0 or self.tiles < 0:
             raise LayoutError(f"base {self.base} and tile count {self.tiles} are not negative")
         if self.memory not in get_args(Memory):
@@ -115,7 +118,7 @@ class Layout:
         else:
             if not self.tiles or reach < self.tiles:
                 return
-        if prod(n for _, n in steps) > 1 << 24:
+        if prod(n for _, n in steps) > limits.LAYOUT_PARTS:
             raise LayoutError(
                 f"layout '{self}' has {prod(n for _, n in steps)} parts and copies: too many for any machine"
             )

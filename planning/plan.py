@@ -18,7 +18,6 @@ not name is chosen by the default rule. Version 1 had neither strategies, homes 
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -27,11 +26,13 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.diagnostics import TileError
+from tilewright.json_text import read_json, unknown_key
 from tilewright.machine import Machine, load, names, split_reference
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.strategy import Choice, read_choice
 from tilewright.planning.stages import PlanError
+from tilewright.suggestions import near
 
 FORMAT = "tilewright-plan"
 VERSION = 2
@@ -109,11 +110,10 @@ class Plan:
         ):
             for name in named:
                 if name not in known:
-                    near = difflib.get_close_matches(name, known, 3)
                     raise PlanError(
                         f"no {what} is called {name!r}",
                         location=self.path or None,
-                        hint=f"did you mean {', '.join(near)}?" if near else None,
+                        hint=near(name, known),
                     )
 
     # -- files
@@ -123,7 +123,7 @@ class Plan:
         """Read a plan file. Raises PlanError."""
         name = os.fspath(path)
         try:
-            data = json.loads(Path(name).read_text(encoding="utf-8"))
+            data = read_json(Path(name).read_text(encoding="utf-8"))
         except OSError as error:
             raise PlanError(f"cannot read the plan: {error.strerror}", location=name) from None
         except (ValueError, UnicodeDecodeError, RecursionError) as error:
@@ -137,12 +137,15 @@ class Plan:
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise PlanError(f'a plan file has "format": "{FORMAT}"', location=where)
         version = data.get("version")
-        if not isinstance(version, int) or not 1 <= version <= VERSION:
+        if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= VERSION:
             raise PlanError(
                 f"the plan has version {version}; this program reads up to {VERSION}",
                 location=where,
                 hint="use a newer tilewright",
             )
+        fault = unknown_key(data, _KEYS, "the plan")
+        if fault is not None:
+            raise PlanError(fault[0], location=where, hint=fault[1])
         machine = data.get("machine")
         if machine is not None and not isinstance(machine, str):
             raise PlanError('"machine" is the name of a machine', location=where)

@@ -9,7 +9,6 @@ Exit status: 0 it fits; 1 it does not, or a given placement is illegal; 2 unknow
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,6 +35,7 @@ def _parser() -> argparse.ArgumentParser:
 def run(arguments: Sequence[str]) -> int:
     """Do what the command line says; returns the exit status."""
     from tilewright.diagnostics import TileError
+    from tilewright.json_text import read_json
     from tilewright.planning.memory.check import check
     from tilewright.planning.memory.explain import AllocationError, solve, spare
     from tilewright.planning.memory.problem import Problem, ProblemError, Solution, dumps
@@ -46,8 +46,8 @@ def run(arguments: Sequence[str]) -> int:
         raise TileError(f"--nodes is at least 1, not {options.nodes}")
     if options.check is not None:
         try:
-            data = json.loads(options.check.read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            data = read_json(options.check.read_text(encoding="utf-8"))
+        except ValueError as error:
             raise ProblemError(f"{options.check} is not JSON: {error}") from error
         solution = Solution.from_json(data, problem, str(options.check))
     else:

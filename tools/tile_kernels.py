@@ -17,9 +17,10 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from tilewright.diagnostics import TileError
+from tilewright.tools.driver.main import run_tool
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -273,18 +274,10 @@ def run(arguments: Sequence[str]) -> int:
     return 0 if options.kernel is not None or data["summary"]["passed"] else 1
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    try:
-        status = run(sys.argv[1:] if arguments is None else arguments)
-    except TileError as error:
-        print(f"tile-kernels: error: {error.message}", file=sys.stderr)
-        for note in error.notes:
-            print(f"  note: {note}", file=sys.stderr)
-        if error.hint:
-            print(f"  hint: {error.hint}", file=sys.stderr)
-        sys.exit(1)
-    sys.exit(status)
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the console script."""
+    return run_tool("tile-kernels", run, argv)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -33,8 +33,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tilewright import limits
 from tilewright.diagnostics import TileError
+from tilewright.json_text import read_json, unknown_key
 from tilewright.machine import Machine
+from tilewright.suggestions import near
 
 PROBLEM_FORMAT = "tilewright-allocation-problem"
 SOLUTION_FORMAT = "tilewright-allocation"
@@ -233,7 +236,7 @@ class Problem:
     @classmethod
     def from_json(cls, data: object, where: str = "problem") -> Problem:
         """The problem in JSON data; ProblemError says what is wrong with it."""
-        table = _header(data, PROBLEM_FORMAT, where)
+        table = _header(data, PROBLEM_FORMAT, where, PROBLEM_KEYS)
         try:
             problem = cls(
                 buffers=tuple(_buffer(b, where) for b in table["buffers"]),
@@ -266,8 +269,8 @@ class Problem:
     def read(cls, path: Path) -> Problem:
         """The problem in a file. Raises OSError or ProblemError."""
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            data = read_json(path.read_text(encoding="utf-8"))
+        except ValueError as error:
             raise ProblemError(f"{path} is not JSON: {error}") from error
         return cls.from_json(data, str(path))
 
@@ -311,7 +314,7 @@ class Solution:
 
     @classmethod
     def from_json(cls, data: object, problem: Problem, where: str = "solution") -> Solution:
-        table = _header(data, SOLUTION_FORMAT, where)
+        table = _header(data, SOLUTION_FORMAT, where, SOLUTION_KEYS)
         names = [option.name for a in problem.alternatives for option in a.options]
         try:
             given = table["addresses"]
@@ -366,7 +369,17 @@ def _suits(region: Region | None, memory: str) -> bool:
     return region is not None and (region.executable if memory == "executable" else region.name == memory)
 
 
-def _header(data: object, kind: str, where: str) -> Mapping[str, Any]:
+PROBLEM_KEYS = (
+    *("format", "version", "name", "machine", "regions", "ranges", "classes", "buffers"),
+    *("separate", "together", "alternatives", "events"),
+)
+SOLUTION_KEYS = (
+    *("format", "version", "problem", "addresses", "choices", "used_bytes", "lower_bound_bytes"),
+    *("used_over_lower_bound", "nodes", "packing", "fits", "diagnosis"),
+)
+
+
+def _header(data: object, kind: str, where: str, known: tuple[str, ...]) -> Mapping[str, Any]:
     if not isinstance(data, dict) or data.get("format") != kind:
         raise ProblemError(f'{where} has no "format": "{kind}"')
     version = data.get("version")
@@ -374,6 +387,9 @@ def _header(data: object, kind: str, where: str) -> Mapping[str, Any]:
         raise ProblemError(f"{where}: version must be a positive integer, not {version!r}")
     if version > VERSION:
         raise ProblemError(f"{where} has version {version}; this reader knows {kind} up to version {VERSION}")
+    fault = unknown_key(data, known, where)
+    if fault is not None:
+        raise ProblemError(fault[0], hint=fault[1])
     return data
 
 
@@ -390,7 +406,10 @@ def _known(cls: type[Any], data: Any, where: str) -> Any:
     names = {f.name: f for f in fields(cls)}
     unknown = [key for key in data if key not in names]
     if unknown:
-        raise ProblemError(f"{where}: unknown field {unknown[0]!r}", hint="known: " + ", ".join(names))
+        raise ProblemError(
+            f"{where}: unknown field {unknown[0]!r}",
+            hint=near(unknown[0], names) or "known: " + ", ".join(names),
+        )
     for key, value in data.items():
         kind = str(names[key].type)
         wanted: type | tuple[type, ...] = {"int": int, "bool": bool, "str": str}.get(kind, (list, tuple))
@@ -412,7 +431,19 @@ def _check(problem: Problem) -> None:
         twice = next(b.name for i, b in enumerate(problem.buffers) if names[b.name] != i)
         fail(f"two buffers are named {twice!r}")
     kinds = ("any", "executable", *(r.name for r in problem.regions))
+    for region in problem.regions:
+        if not 0 <= region.start < region.end <= limits.ADDRESS or region.element_bytes < 1:
+            fail(f"region {region.name!r} is empty, or not below {limits.ADDRESS:#x}, or has no elements")
+        if (region.end - region.start) // region.element_bytes > limits.MEMORY_ELEMENTS:
+            fail(f"region {region.name!r} has more than {limits.MEMORY_ELEMENTS} memory elements")
     for b in problem.buffers:
+        numbers = (b.nbytes, b.count, b.stride, b.alignment, b.tail, b.guard, b.offset, b.at)
+        if max(*numbers, b.extent) > limits.ADDRESS:
+            fail(f"{b.name!r} has a number beyond {limits.ADDRESS}, the end of all memory")
+        if not -limits.EVENTS <= min(b.first, b.last) <= max(b.first, b.last) <= limits.EVENTS:
+            fail(f"{b.name!r} is live at an event beyond {limits.EVENTS}")
+        if b.at < -1:
+            fail(f"{b.name!r} is pinned to the address {b.at}")
         if b.nbytes < 0 or b.tail < 0 or b.guard < 0 or b.offset < 0 or b.count < 0:
             fail(f"{b.name!r} has a negative size")
         if b.first > b.last:
@@ -445,6 +476,9 @@ def _check(problem: Problem) -> None:
                     fail(f"option {option.name!r} names {name!r}, which is no buffer")
                 if owner.setdefault(name, alternative.name) != alternative.name:
                     fail(f"{name!r} belongs to two alternatives")
+    for tiles in problem.classes:
+        if not 0 <= tiles.tile <= limits.TILES or not 1 <= tiles.tiles <= limits.TILES:
+            fail(f"a class of {tiles.tiles} tiles from tile {tiles.tile}")
     ordered = sorted(problem.ranges)
     for (_, end), (start, _) in pairwise(ordered):
         if start < end:
@@ -453,6 +487,9 @@ def _check(problem: Problem) -> None:
         region = problem.region_of(start)
         if start >= end or region is None or end > region.end:
             fail(f"range {start:#x} to {end:#x} is not inside one region")
+    for b in problem.buffers:
+        if b.at >= 0 and not any(start <= b.at <= b.at + b.extent <= end for start, end in ordered):
+            fail(f"{b.name!r} of {b.extent} bytes is pinned to {b.at:#x}, which leaves the available memory")
 
 
 def combinations(problem: Problem, limit: int) -> list[tuple[int, ...]]:

@@ -12,7 +12,6 @@ further way to do the same work is one more object in the list:
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 from tilewright.machine import Machine
 from tilewright.planning.operators.base import Operator, Record, Surroundings, Target
 from tilewright.planning.stages import PlanError, Stages, Value
+from tilewright.suggestions import near
 
 Operands = tuple[Value | None, ...]
 """Operands as they are stored; those that nobody has placed yet (parameters, inputs) are None."""
@@ -119,12 +119,11 @@ def read_choice(operator: Operator, data: Mapping[str, Any], where: Any = None) 
     else:
         known = {s.name: s for s in strategies(operator)}
         if name not in known:
-            near = difflib.get_close_matches(str(name), known, 1)
             raise PlanError(
                 f"{operator.name} has no strategy {name!r}",
                 location=where or operator.where or None,
                 notes=(f"strategies of this operator: {', '.join(known) or 'none'}",),
-                hint=f"did you mean {near[0]!r}?" if near else None,
+                hint=near(str(name), known, limit=1),
             )
         strategy = known[name]
     return Choice(strategy, strategy.record.from_json(fields, where or operator.where))

@@ -207,7 +207,7 @@ def test_missing_parameters_are_all_named() -> None:
     assert require(tensors, ["layers.1.weight"], "parameter")[0] is tensors["layers.1.weight"]
     with fails("no tensor for parameter 'layers.2.weight'") as caught:
         require(tensors, ["layers.2.weight"], "parameter")
-    assert "did you mean 'layers." in caught.value.notes[0]
+    assert "did you mean `layers." in caught.value.notes[0]
     with fails("no tensor for 12 parameters") as caught:
         require(tensors, [f"q{n}" for n in range(12)], "parameter", Path("p.safetensors"))
     assert caught.value.notes[-1] == "and 4 more"

@@ -120,7 +120,7 @@ def _edited(tmp_path: Path, old: str, new: str, name: str = "t16") -> Path:
 @pytest.mark.parametrize(
     ("old", "new", "message", "hint"),
     [
-        ("tiles = 16", "tile = 16", "unknown field 'tile' in machine", "did you mean 'tiles'?"),
+        ("tiles = 16", "tile = 16", "unknown field 'tile' in machine", "did you mean `tiles`?"),
         ("workers = 6", "", "machine has no 'workers'", None),
         ("tiles = 16", "tiles = 15", "tiles must be even: two tiles share an exchange bus", None),
         (

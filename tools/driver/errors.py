@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostics import TileError
@@ -23,11 +20,3 @@ class InvalidIR(TileError, VerifyException):
     """
 
     culprit: str | None = None
-
-
-def near(name: str, candidates: Iterable[str], limit: int = 3) -> str | None:
-    """A question that names the nearest of `candidates`; None where nothing is near."""
-    matches = get_close_matches(name, sorted(candidates), n=limit, cutoff=0.6)
-    if not matches:
-        return None
-    return "did you mean " + " or ".join(f"`{match}`" for match in matches) + "?"

@@ -86,7 +86,15 @@ def run_tool(
     token = _sources.set(sources)
     _tune_garbage_collector()
     try:
-        return tool(arguments) or EXIT_GOOD
+        try:
+            status = tool(arguments) or EXIT_GOOD
+        except SystemExit as stop:
+            # argparse: 0 for --help and --version, 2 for flags it does not know
+            if isinstance(stop.code, str):
+                _say(stop.code)
+            status = EXIT_USER_ERROR if isinstance(stop.code, str) else int(stop.code or 0)
+        sys.stdout.flush()  # a full disk is found here, not by the interpreter on its way out
+        return status
     except InvalidIR as error:
         _report(error, name, sources)
         if error.culprit is None:
@@ -99,26 +107,46 @@ def run_tool(
     except BrokenPipeError:
         # Whoever read our output has left (`| head`); point stdout elsewhere so that the interpreter's last
         # flush is quiet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_stdout()
         return EXIT_USER_ERROR
     except KeyboardInterrupt:
         print(f"{name}: interrupted", file=sys.stderr)
         return 130
     except OSError as error:
-        _report(error, name, sources)
+        try:
+            _report(error, name, sources)
+        except OSError:  # stdout again, or stderr as well
+            _close_stdout()
+            _say(f"{name}: error: cannot write the output: {(error.strerror or str(error)).lower()}")
         return EXIT_USER_ERROR
-    except SystemExit as stop:
-        # argparse: 0 for --help and --version, 2 for flags it does not know
-        if isinstance(stop.code, str):
-            print(stop.code, file=sys.stderr)
-            return EXIT_USER_ERROR
-        return int(stop.code or 0)
+    except RecursionError:
+        _say(f"{name}: error: the input is nested too deeply")
+        return EXIT_USER_ERROR
+    except MemoryError as error:
+        _say(f"{name}: error: out of memory" + (f": {error}" if str(error) else ""))
+        return EXIT_USER_ERROR
     except Exception as error:
         print(f"{name}: internal error: {type(error).__name__}: {error}", file=sys.stderr)
         _write_reproducer(name, arguments, error, sources)
         return EXIT_INTERNAL
     finally:
         _sources.reset(token)
+
+
+def _close_stdout() -> None:
+    """Send what is still buffered nowhere: its reader or its disk has no room for it."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
+
+
+def _say(text: str) -> None:
+    """A line on stderr, as far as that can be written."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        return
 
 
 def _tune_garbage_collector() -> None:

@@ -60,7 +60,14 @@ def write_module(module: ModuleOp, path: Path) -> None:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file in one step: whoever reads it sees the old text or the new one."""
+    """
+    Write a file in one step: whoever reads it sees the old text or the new one. What is no regular file (a
+    device, a pipe) is written to, never replaced.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8") as file:
+            file.write(text)
+        return
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

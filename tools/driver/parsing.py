@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-xDSL's parser, with what a compiler that talks to users needs: every op knows its source location, hexadecimal
-float literals mean bits, an unknown name is reported where it stands with the nearest known ones.
+xDSL's parser, with what a compiler that talks to users needs: every op knows its source location, literals
+mean what they mean in MLIR, an unknown name is reported where it stands with the nearest known ones.
 
 All private names of xDSL's parser that this project touches are touched here.
 """
@@ -9,19 +9,37 @@ All private names of xDSL's parser that this project touches are touched here.
 from __future__ import annotations
 
 import re
+import struct
+from math import prod
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyFloat, FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FileLineColLoc,
+    FloatAttr,
+    IndexType,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    UnknownLoc,
+    f64,
+    i64,
+)
 from xdsl.ir import Operation
-from xdsl.parser import Parser
+from xdsl.parser import Parser, ParserState
 from xdsl.parser.attribute_parser import AttrParser
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
-from xdsl.utils.lexer import Span
-from xdsl.utils.mlir_lexer import MLIRLexer
+from xdsl.utils.lexer import Input, Span
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
+from tilewright import limits
 from tilewright.diagnostics import TileError
-from tilewright.tools.driver.errors import DriverError, near
+from tilewright.dialects.float_literals import float_of_bits, round_literal
+from tilewright.suggestions import near
+from tilewright.tools.driver.errors import DriverError
 from tilewright.tools.driver.sources import Source, Sources
 
 # xDSL 0.75's pattern tries every way to cut the text into runs before it gives up: a forgotten closing quote
@@ -31,27 +49,123 @@ MLIRLexer._unescaped_characters_regex = re.compile(  # pyright: ignore[reportPri
 )
 
 
-class HexFloatParser(Parser):
+_WIDEST_INTEGER = 128
+"""Bits of the widest integer type that is read; programs compute with at most 32."""
+
+_UNFIT = (
+    VerifyException,
+    ValueError,
+    UnregisteredConstructException,
+    # what xDSL raises where a literal and its type do not fit together
+    ArithmeticError,
+    AssertionError,
+    NotImplementedError,
+    struct.error,
+)
+
+
+class BoundedLexer(MLIRLexer):
     """
-    xDSL 0.75 reads `dense<0xFF800000> : tensor<f32>` as the number 4286578688; MLIR means the bits (here
-    minus infinity).
+    xDSL's lexer; an integer has at most 64 bits, and `1e-05`, as Python and C write it, is a number (xDSL and
+    MLIR want a point in it).
+    """
+
+    _exponent_regex = re.compile(r"[eE][+-]?[0-9]+(?![\w.$])")
+
+    def _lex_number(self, start_pos: int) -> MLIRToken:
+        token = super()._lex_number(start_pos)
+        if token.kind is not MLIRTokenKind.INTEGER_LIT:
+            return token
+        text = token.text
+        hexadecimal = text[:2].lower() == "0x"
+        if not hexadecimal and self._consume_regex(self._exponent_regex) is not None:
+            return self._form_token(MLIRTokenKind.FLOAT_LIT, start_pos)
+        # the length first: Python refuses to convert thousands of decimal digits
+        digits = text[2:].lstrip("0") if hexadecimal else text.lstrip("0")
+        longest = -(-limits.INTEGER_BITS // 4) if hexadecimal else len(str(2**limits.INTEGER_BITS - 1))
+        if len(digits) > longest or int(digits or "0", 16 if hexadecimal else 10) >> limits.INTEGER_BITS:
+            shown = text if len(text) <= 40 else f"{text[:37]}..."
+            raise ParseError(token.span, f"integer {shown} has more than {limits.INTEGER_BITS} bits")
+        return token
+
+
+class LiteralParser(Parser):
+    """
+    xDSL's parser with MLIR's reading of literals.
+
+    xDSL 0.75 reads `dense<0xFF800000> : tensor<f32>` as the number 4286578688 where MLIR means the bits (here
+    minus infinity), fails on decimal literals beyond the range of f16 and f32, which MLIR rounds, and makes
+    constants and types of any size.
     """
 
     class _TensorLiteralElement(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
         def to_type(self, parser: AttrParser, type: Any) -> Any:
+            if not isinstance(type, AnyFloat):
+                return super().to_type(parser, type)
             text = self.span.text
-            if isinstance(type, AnyFloat) and text[:2].lower() == "0x":
-                return type.unpack(int(text, 16).to_bytes(type.compile_time_size, "little"), 1)[0]
-            return super().to_type(parser, type)
+            if text[:2].lower() == "0x":
+                try:
+                    return float_of_bits(text, type)
+                except ValueError as error:
+                    parser.raise_error(str(error), self.span)
+            if text[:3].lower() == "-0x":
+                parser.raise_error("the bits of a float have no sign before them", self.span)
+            if isinstance(self.value, tuple):
+                return super().to_type(parser, type)
+            return round_literal(self.value, type)
+
+    def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
+        start = self._current_token.span
+        boolean = self.try_parse_builtin_boolean_attr()
+        if boolean is not None:
+            return boolean
+        value = self.parse_optional_number()
+        if value is None:
+            return None
+        text = start.input.slice(start.start, self._current_token.span.start) or ""
+        if self._current_token.kind is not MLIRTokenKind.COLON:
+            return FloatAttr(value, f64) if isinstance(value, float) else IntegerAttr(value, i64)
+        type_ = self._parse_attribute_type()
+        if isinstance(type_, AnyFloat):
+            if text[:3].lower() == "-0x":
+                self.raise_error("the bits of a float have no sign before them", start)
+            if text[:2].lower() != "0x":
+                return FloatAttr(round_literal(value, type_), type_)
+            try:
+                return FloatAttr(float_of_bits(text.strip(), type_), type_)
+            except ValueError as error:
+                self.raise_error(str(error), start)
+        if not isinstance(type_, IntegerType | IndexType):
+            self.raise_error("a number has an integer, index or float type", start)
+        if isinstance(value, float):
+            self.raise_error(f"{text.strip()} is no value of the integer type {type_}", start)
+        return IntegerAttr(value, type_)
+
+    def _parse_dense_literal_type(self) -> Any:
+        type_ = super()._parse_dense_literal_type()
+        count = prod(type_.get_shape())
+        if count > limits.CONSTANT_ELEMENTS:
+            self.raise_error(
+                f"a constant in the text has at most {limits.CONSTANT_ELEMENTS} elements, this one {count}"
+            )
+        return type_
+
+    def _parse_optional_integer_or_float_type(self) -> Any:
+        text = self._current_token.text
+        match = self._builtin_integer_type_regex.match(text)
+        if match is not None and (len(match.group(1)) > 3 or int(match.group(1)) > _WIDEST_INTEGER):
+            self.raise_error(f"an integer type has at most {_WIDEST_INTEGER} bits")
+        return super()._parse_optional_integer_or_float_type()
 
 
-class LocatedParser(HexFloatParser):
+class LocatedParser(LiteralParser):
     """
     Parses one `Source` into ops that carry `FileLineColLoc` unless the text gives them another location.
     """
 
     def __init__(self, ctx: Context, source: Source, sources: Sources) -> None:
         super().__init__(ctx, source.text, source.name)
+        self._parser_state = ParserState(BoundedLexer(Input(source.text, source.name)))
         self._source = source
         self._sources = sources
         self._file = StringAttr(source.name)
@@ -61,10 +175,11 @@ class LocatedParser(HexFloatParser):
         self._op_starts.append(self.pos)
         try:
             op = super().parse_operation()
-        except (VerifyException, ValueError, UnregisteredConstructException) as error:
+        except _UNFIT as error:
             # Attributes verify when they are built, in the middle of the parse: say in which op that was.
             start = self._op_starts[-1]
-            raise ParseError(Span(start, start + 1, self.lexer.input), str(error)) from error
+            message = str(error) or "the text does not make an operation"
+            raise ParseError(Span(start, start + 1, self.lexer.input), message) from error
         except TileError as error:
             if error.location is None:
                 error.location = self._source.position(self._op_starts[-1])

@@ -90,6 +90,8 @@ def diagnose(error: BaseException, sources: Sources) -> Diagnostic:
         )
     if isinstance(error, OSError) and error.filename is not None:
         return Diagnostic(f"cannot open `{error.filename}`: {(error.strerror or str(error)).lower()}")
+    if isinstance(error, OSError) and error.strerror:
+        return Diagnostic(f"cannot write the output: {error.strerror.lower()}")
     return Diagnostic(reason(error) or type(error).__name__)
 
 

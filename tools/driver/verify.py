@@ -9,6 +9,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.known_attributes import attribute_fault
 from tilewright.tools.driver.errors import InvalidIR
 
 
@@ -50,7 +51,10 @@ def _check_terminators(op: Operation) -> None:
 
 
 def _check_attribute_names(op: Operation) -> None:
-    """`op {x = 1}` where the op's syntax has a property x elsewhere would be kept and mean nothing."""
+    """What would be kept and mean nothing: misspelt names of ours, `op {x = 1}` where x is a property."""
+    fault = attribute_fault(op)
+    if fault is not None:
+        raise VerifyException(fault)
     if not op.attributes or not isinstance(op, IRDLOperation):
         return
     definition = op.get_irdl_definition()

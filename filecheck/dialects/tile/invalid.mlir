@@ -77,7 +77,7 @@ tile.exchange "x" (%x "[8a]" -> %x "[8a]") : !tile.buffer<f16, "[8]">
 
 // -----
 
-// CHECK: unknown kernel 'gemm.f16'; did you mean gemm.
+// CHECK: unknown kernel 'gemm.f16'; did you mean `gemm.
 %x = tile.alloc "x" activations : !tile.buffer<f16, "[8]">
 tile.compute "gemm.f16" (%x "m=0", %x "n=0") -> (%x "m=0") axes "b m n k" : !tile.buffer<f16, "[8]">, !tile.buffer<f16, "[8]">, !tile.buffer<f16, "[8]">
 

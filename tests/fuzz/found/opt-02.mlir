@@ -1,0 +1,2 @@
+// RUN: tile-opt %s -p tile-lower-to-asm --machine t4
+builtin.module attributes{tile.machine="t4"}{func.func@main()attributes{tile.support={i64=i64,supervisor,arguments=0x68400,"arguments bytes"=i64}}{%x=tile.alloc"x"activations at 0x6d6e0:!tile.buffer<f32,"[4/1@1, 8] %4">%ws=tile.alloc"w"parameters stride 32:!tile.buffer<f32,"[4/1@1, 8] %4",3>tile.repeat"layers"count 3sequences(%w=%ws:!tile.buffer<f32,"[4/1@1, 8] %4",3>){tile.bind value%x view"[4a, 8b]"tensors[]:!tile.buffer<f32,"[4/1@1, 8] %4">}func.return}}

@@ -1,0 +1,2 @@
+// RUN: tile-opt %s -p tile-lower-to-asm --machine t4
+func.func@main()attributes{tile.support={supervisor=427520:i64}}{%ws=tile.alloc"ws"parameters at 0x88000stride 512attributes{home="pinned"}:!tile.buffer<f16,"[16/4@1, 16]",6>tile.repeat"outer"count 2sequences(%pair=%ws:!tile.buffer<f16,"[16/4@1, 16]",6>){tile.repeat"inner"count 3sequences(%w=%pair:!tile.buffer<f16,"[16/4@1, 16]",3>){}}tile.repeat"nothing"count 0{}func.return}

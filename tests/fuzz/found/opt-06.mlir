@@ -1,0 +1,2 @@
+// RUN: tile-opt %s
+"tile_repeat.repeat"(){repeat_name=1,operandSegmentSizes=array<i4095:0

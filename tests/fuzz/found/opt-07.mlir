@@ -1,0 +1,2 @@
+// RUN: tile-opt %s
+module attributes{tile.machine="t16"}{func.func@f(%x:tensor<8x6xf16,#tile_layout.at<"[8/4@1, 6|2] b0.a.b1 +3 %16">>,%w:tensor<6x8xf16>,%ws:!tile_repeat.sequence<3x tensor<4xf32>>){%h=tile_layout.home%w:tensor<6x8xf16>->tensor<6x8xf16,#tile_layout.at<"[6|2, 8|4] a0.b0.a1.b1 %16 interleaved chunk 1">>%s=tile_layout.home%ws:!tile_repeat.sequence<3x tensor<4xf32>>->!tile_repeat.sequence<3x tensor<4xf32,#tile_layout.at<"[4/1@99999999999999999999999]">>>func.return}}

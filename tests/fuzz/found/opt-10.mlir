@@ -1,0 +1,2 @@
+// RUN: tile-opt %s -p tile-unroll-repeat
+func.func@main(%x0:tensor<4xf16>,%ws:!tile_repeat.sequence<64x tensor<4xf16>>{tile_tensor.parameter=[]}loc("weights.py":7:1))->tensor<4xf16>{%y=tile_repeat.repeat"layers"count 64carried(%x=%x0:tensor<4xf16>)iterated(%w=%ws:!tile_repeat.sequence<64x tensor<4xf16>>)->(tensor<4xf16>){%a=tile_tensor.add%x,%w:(tensor<4xf16>,tensor<4xf16>)->tensor<4xf16>loc("model.py":3:5)tile_repeat.yield%a:tensor<4xf16>}func.return%y:tensor<4xf16>}

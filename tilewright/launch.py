@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What the console scripts call: import a tool and run it. Nothing else is imported here, so that an interrupt
+while a tool is being imported ends in a line as well.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+EXIT_INTERRUPTED = 130
+
+
+def _run(name: str, module: str) -> int:
+    try:
+        return importlib.import_module(f"tilewright.tools.{module}").main()
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+
+
+def tile_alloc() -> int:
+    """`tile-alloc`."""
+    return _run("tile-alloc", "tile_alloc")
+
+
+def tile_kernels() -> int:
+    """`tile-kernels`."""
+    return _run("tile-kernels", "tile_kernels")
+
+
+def tile_opt() -> int:
+    """`tile-opt`."""
+    return _run("tile-opt", "tile_opt")
+
+
+def tile_run() -> int:
+    """`tile-run`."""
+    return _run("tile-run", "tile_run")
+
+
+def tile_workload() -> int:
+    """`tile-workload`."""
+    return _run("tile-workload", "tile_workload")
