@@ -9,11 +9,12 @@ tensor<f16>` is minus infinity). xDSL 0.75 raises an OverflowError there.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import AnyFloat
 
-from tilewright.planning.dtypes import DTYPES, FloatFormat
+if TYPE_CHECKING:
+    from tilewright.planning.dtypes import FloatFormat
 
 
 def round_literal(value: float, type_: AnyFloat) -> float:
@@ -22,6 +23,8 @@ def round_literal(value: float, type_: AnyFloat) -> float:
         value = float(value)
     except OverflowError:  # an integer beyond f64
         value = math.inf if value > 0 else -math.inf
+    from tilewright.planning.dtypes import DTYPES  # numpy, which a tool does without until it meets a float
+
     found = DTYPES.get(str(type_))
     if found is None or found.format is None:
         return value

@@ -8,8 +8,8 @@ from difflib import SequenceMatcher
 
 CUTOFF = 0.6
 """Least similarity of a suggestion (difflib's ratio: twice the common characters over all characters)."""
-SHORT = 0.75
-"""The same for names of up to four characters, of which two in common already make 0.6."""
+SHORT = 0.65
+"""The same for names of up to four characters, which share half of their characters by chance."""
 
 
 def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:

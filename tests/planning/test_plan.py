@@ -116,15 +116,15 @@ def test_a_forced_home_and_a_forced_layout_are_taken() -> None:
 @pytest.mark.parametrize(
     ("plan", "message", "hint"),
     [
-        (Plan(operators={"layers.q": {}}), "no operator is called 'layers.q'", "layers.p"),
-        (Plan(homes={"gg": ("[64]",)}), "no parameter or input is called 'gg'", "did you mean g"),
+        (Plan(operators={"layer.p": {}}), "no operator is called 'layer.p'", "layers.p"),
+        (Plan(homes={"gg": ("[64]",)}), "no parameter or input is called 'gg'", "did you mean `g`"),
         (Plan(layouts={"layer.h": ("[64]",)}), "no argument of a repeat is called 'layer.h'", "layers.h"),
         (Plan(homes={"g": ("[32]",)}), "g: the layout is for shape [32], the tensor has [64]", None),
         (Plan(homes={"g": ("[64",)}), "g: ", None),
         (
             Plan(operators={"layers.p": {"strategy": "grit"}}),
             "layers.p: matmul has no strategy 'grit'",
-            "'grid'",
+            "`grid`",
         ),
         (Plan(operators={"layers.p": {"grid": [1, 9, 9, 9]}}), "matmul: grid [1, 9, 9, 9] needs", None),
     ],
