@@ -276,7 +276,11 @@ class _ReplacedWhenFlushed(StringIO):
 
 
 def list_passes(available: PassTable) -> str:
-    """Our passes with the first line of their documentation and their options; the names of the others."""
+    """
+    Our passes with the first line of their documentation and their options, the stages of a compilation, and
+    the names of the other passes.
+    """
+    from tilewright.passes.pipeline import STAGES
     from tilewright.universe import UNIVERSE
 
     lines: list[str] = []
@@ -289,6 +293,8 @@ def list_passes(available: PassTable) -> str:
             default = option.default
             shown = "" if default in (None, dataclasses.MISSING) else f" (default {str(default).lower()})"
             lines.append(f"    {option.name.replace('_', '-')}: {describe_type(hints[option.name])}{shown}")
+    lines.append("stages of tile-compile and tile-run, in order:")
+    lines.extend(f"    {stage.name}: {stage.description}" for stage in STAGES)
     others = sorted(set(available) - set(UNIVERSE.all_passes))
     lines.append("passes of xDSL and of other plugins:")
     lines.extend(f"    {name}" for name in others)
