@@ -121,20 +121,22 @@ def is_matrix(tensor: str) -> bool:
 
 
 def draw_linear(rng: np.random.Generator, name: str, ins: int, outs: int) -> dict[str, np.ndarray]:
-    return {f"{name}.weight": xavier_uniform(rng, (ins, outs)), f"{name}.bias": normal(rng, (outs,), 1e-6)}
+    return {f"{name}.weight": xavier_uniform(rng, (ins, outs)), f"{name}.bias": normal(rng, (outs,), 0.02)}
 
 
-def draw_norm(name: str, width: int) -> dict[str, np.ndarray]:
-    return {f"{name}.weight": np.ones(width, np.float16), f"{name}.bias": np.zeros(width, np.float16)}
+def draw_norm(rng: np.random.Generator, name: str, width: int) -> dict[str, np.ndarray]:
+    """Weights around 1 and biases around 0, all different: a wrong or exchanged vector shows in a result."""
+    weight = (np.float32(1) + normal(rng, (width,), 0.1).astype(np.float32)).astype(np.float16)
+    return {f"{name}.weight": weight, f"{name}.bias": normal(rng, (width,), 0.02)}
 
 
 def draw_layer(rng: np.random.Generator, prefix: str, shape: Shape) -> dict[str, np.ndarray]:
     """The tensors of one encoder layer, their names led by `prefix`."""
     width = shape.width
-    values = draw_norm(f"{prefix}norm1", width)
+    values = draw_norm(rng, f"{prefix}norm1", width)
     for name in ("q", "k", "v", "projection"):
         values |= draw_linear(rng, f"{prefix}{name}", width, width)
-    values |= draw_norm(f"{prefix}norm2", width)
+    values |= draw_norm(rng, f"{prefix}norm2", width)
     values |= draw_linear(rng, f"{prefix}up", width, shape.mlp)
     return values | draw_linear(rng, f"{prefix}down", shape.mlp, width)
 

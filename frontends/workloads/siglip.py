@@ -34,7 +34,7 @@ def draw(shape: e.Shape, seed: int) -> tuple[np.random.Generator, dict[str, np.n
     values["head.probe"] = xavier_uniform(rng, (1, shape.width))
     for name in ("q", "k", "v", "projection"):
         values |= e.draw_linear(rng, f"head.{name}", shape.width, shape.width)
-    values |= e.draw_norm("head.norm", shape.width)
+    values |= e.draw_norm(rng, "head.norm", shape.width)
     values |= e.draw_linear(rng, "head.up", shape.width, shape.mlp)
     values |= e.draw_linear(rng, "head.down", shape.mlp, shape.width)
     return rng, values

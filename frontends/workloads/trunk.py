@@ -18,7 +18,7 @@ def draw(rng: np.random.Generator, shape: e.Shape) -> dict[str, np.ndarray]:
     """Weights by name of all but the layers."""
     values = e.draw_linear(rng, "embedding", shape.patch, shape.width)
     values["positions"] = normal(rng, (shape.tokens, shape.width), shape.width**-0.5)
-    return values | e.draw_norm("norm", shape.width)
+    return values | e.draw_norm(rng, "norm", shape.width)
 
 
 def draw_layers(rng: np.random.Generator, shape: e.Shape) -> dict[str, np.ndarray]:

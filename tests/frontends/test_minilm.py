@@ -38,7 +38,7 @@ def random_weights() -> dict[str, np.ndarray]:
     tokens, _ = minilm.sentences(16)
     used = np.unique(tokens)
     values["words"][used] = (0.05 * rng.standard_normal((len(used), width))).astype(np.float16)
-    values |= e.draw_norm("norm", width)
+    values |= e.draw_norm(rng, "norm", width)
     for layer in range(SMALL.layers):
         values |= e.draw_layer(rng, e.layer_tensor(layer, ""), SMALL)
     return {name: value.astype(np.float32) for name, value in values.items()}
