@@ -142,8 +142,8 @@ def test_hexadecimal_floats_are_bits() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     (
-        ("99999999999999999999", "expected a number of 64 bits"),
-        ("0x10000000000000000", "expected the bits of an f32 or of an f64"),
+        ("99999999999999999999", "has more than 64 bits"),
+        ("0x10000000000000000", "has more than 64 bits"),
     ),
 )
 def test_numbers_of_a_pad_have_64_bits(value, message) -> None:
