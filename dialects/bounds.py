@@ -20,7 +20,8 @@ from tilewright.dialects import tile_tensor as tt
 from tilewright.dialects.nearest import nearest
 from tilewright.dialects.reference import Step, saturates
 from tilewright.dialects.tensor_base import element_of, is_float, is_float8
-from tilewright.planning.dtypes import float_format, inputs_per_pass
+from tilewright.machine.matrix_unit import pass_inputs
+from tilewright.planning.dtypes import float_format
 
 Array = NDArray[Any]
 Error = tuple[Array, Array]
@@ -145,7 +146,7 @@ class _Sum:
 def _sum_of(operand: str, accumulate: str) -> _Sum:
     # an f32 sum of 8-bit operands takes them as f16
     widened = "f16" if operand.startswith("f8") and accumulate == "f32" else operand
-    return _Sum(accumulate, inputs_per_pass(widened))
+    return _Sum(accumulate, pass_inputs(widened))
 
 
 def _finite(x: Array) -> Array:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.machine.matrix_unit import COLUMNS, Product
 from tilewright.planning.dtypes import itemsize
 
 if TYPE_CHECKING:
@@ -127,18 +128,18 @@ MEASURED_LOAD_BYTES = 16
 """Bytes of weights that a load brought in the published sweep of products: they lay in interleaved memory."""
 
 
-def gemm(inputs: int, passes: int, row: int, panel: int) -> Formula:
+def gemm(product: Product) -> Formula:
     """
-    Panels of `inputs` k by 16 n: `passes` of the unit each, `row` cycles per row and `panel` to set up.
+    Panels of the inputs of a pass by the columns of the unit, each so many passes.
 
-    `panel` was measured with weights that load at 16 bytes a cycle, 512 B for a pass of 16 outputs and 256 B
-    for one of 8; what memory loads more slowly or faster is added or taken off.
+    `panel_cycles` was measured with weights that load at 16 bytes a cycle, 512 B for a pass of 16 outputs and
+    256 B for one of 8; what memory loads more slowly or faster is added or taken off.
     """
-    weights = 256 if row == 4 and passes > 1 else 512
+    weights, row, panel = product.weight_bytes, product.row_cycles, product.panel_cycles
 
     def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
         b, m, n, k = extents.T
-        panels = b * _ceil(k, inputs) * _ceil(n, 16) * passes
+        panels = b * _ceil(k, product.inputs) * _ceil(n, COLUMNS) * product.passes
         load = weights // machine.load_bytes("interleaved") - weights // MEASURED_LOAD_BYTES
         terms: Terms = [("set-up", b * 294), ("panels", panels * (panel + load)), ("rows", panels * row * m)]
         if scalars.get("weights_standard", 0):

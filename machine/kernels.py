@@ -27,6 +27,7 @@ import numpy.typing as npt
 from tilewright.diagnostics import TileError
 from tilewright.machine import formulas as f
 from tilewright.machine.formulas import Form, Formula, Scalars, Terms
+from tilewright.machine.matrix_unit import COLUMNS, PRODUCTS, RESULT_MEMORY, WEIGHT_ALIGNMENT
 from tilewright.suggestions import near
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ class Kernel:
 
     `separate` holds pairs of operand numbers (ins, then outs) that may not share a memory element. `granule`
     is what each axis is rounded up to: the kernel reads and writes the padding. `scalars` names those it
-    understands.
+    understands. `moves`: it only brings elements elsewhere, and its cycles are counted as copies. `sub_word`:
+    it may write a part of a word and leave the rest as it is.
     """
 
     name: str
@@ -115,6 +117,8 @@ class Kernel:
     form: Form | None = field(default=None, compare=False, repr=False)
     granule: tuple[int, ...] = ()
     scalars: tuple[str, ...] = ()
+    moves: bool = False
+    sub_word: bool = False
 
     def itemise(
         self,
@@ -205,11 +209,14 @@ def _register(
     separate: tuple[tuple[int, int], ...] = (),
     granule: tuple[int, ...] = (),
     form: Form | None = None,
+    moves: bool = False,
+    sub_word: bool = False,
 ) -> None:
     if name in _REGISTRY:
         raise ValueError(f"kernel {name} registered twice")
     _REGISTRY[name] = Kernel(
-        name, axes, ins, outs, separate, code, evidence, source, formula, form, granule, scalars
+        name, axes, ins, outs, separate, code, evidence, source, formula, form, granule, scalars,
+        moves, sub_word,
     )  # fmt: skip
 
 
@@ -227,31 +234,34 @@ def _operands(text: str, *axes: str, alignment: int = 8) -> tuple[OperandRule, .
 # Matrix unit. One instruction loads an input and a partial and stores a partial, so input and result lie in
 # different elements; the weights are loaded between panels, by the supervisor, while the workers stand still.
 
-_SWEEP = "IS MLP_LAYOUT_SWEEP: 294 + panels * (4 * M + 160)"
-for _name, _inputs, _passes, _row, _panel, _aligned, _evidence, _source in (
-    ("gemm.f8", 32, 1, 4, 160, 8, "measured", f"{_SWEEP}, a panel is 32 k x 16 n"),
-    ("gemm.f16.f16", 16, 1, 4, 160, 16, "measured", f"{_SWEEP}, a panel is 16 k x 16 n"),
-    (
-        "gemm.f16.f32", 16, 2, 4, 144, 16, "derived",
-        "gemm.f16.f16 with 8 outputs per pass (PL ConvVertexType): 16 cycles less to load its weights",
-    ),
-    ("gemm.f32", 8, 1, 8, 160, 16, "derived", "gemm.f16.f16 with 8 inputs per pass, 8 cycles per row (PL)"),
-    ("gemm.bf16", 16, 2, 8, 160, 16, "assumed", "no bf16 unit is documented: costed as f32 passes"),
-    ("gemm.i8", 32, 4, 4, 144, 16, "assumed", "no integer unit is documented: costed as gemm.f16.f32"),
-):  # fmt: skip
+for _product in PRODUCTS:
+    _inputs = _product.inputs
     _register(
-        _name,
-        _evidence,
-        _source,
-        f.gemm(_inputs, _passes, _row, _panel),
+        _product.kernel,
+        _product.evidence,
+        _product.source,
+        f.gemm(_product),
         axes=("b", "m", "n", "k"),
         ins=(
             OperandRule("a", ("b", "m", "k"), order=f"k/{_inputs} m k%{_inputs}"),
-            OperandRule("w", ("b", "n", "k"), alignment=16, order=f"*n/16 *k/{_inputs} n%16 k%{_inputs}"),
+            OperandRule(
+                "w",
+                ("b", "n", "k"),
+                alignment=WEIGHT_ALIGNMENT,
+                order=f"*n/{COLUMNS} *k/{_inputs} n%{COLUMNS} k%{_inputs}",
+            ),
         ),
-        outs=(OperandRule("c", ("b", "m", "n"), "interleaved", _aligned, order="n/16 m n%16"),),
+        outs=(
+            OperandRule(
+                "c",
+                ("b", "m", "n"),
+                RESULT_MEMORY,
+                _product.alignment,
+                order=f"n/{COLUMNS} m n%{COLUMNS}",
+            ),
+        ),
         separate=((0, 2),),
-        granule=(1, 1, 16, _inputs),
+        granule=(1, 1, COLUMNS, _inputs),
         scalars=("scale", "saturate", "weights_standard"),
         form=f.gemm_form,
         code=1536,
@@ -337,6 +347,8 @@ _register(
     outs=_operands("y", alignment=4),
     scalars=("run_bytes", "runs"),
     form=f.copy_form,
+    moves=True,
+    sub_word=True,
     code=512,
 )
 for _name, _in, _out in (("widen", 1, 4), ("narrow", 4, 4)):
@@ -347,6 +359,8 @@ for _name, _in, _out in (("widen", 1, 4), ("narrow", 4, 4)):
         f.widen,
         ins=_operands("x", alignment=_in),
         outs=_operands("y", alignment=_out),
+        moves=True,
+        sub_word=_name == "narrow",
         code=256,
     )
 _register(
@@ -358,6 +372,7 @@ _register(
     ins=(),
     outs=_operands("y", alignment=4),
     scalars=("value",),
+    moves=True,
     code=128,
 )
 _PATCH = "IS VIT_REPEAT: one point, 78 words in"
@@ -511,5 +526,6 @@ _register(
     ins=(*_operands("s", "b", "m", "n"), *_operands("max", "b", "m", alignment=4)),
     outs=(*_operands("p", "b", "m", "n"), *_operands("sum", "b", "m", alignment=4)),
     scalars=("scale", "saturate", "empty_rows"),
+    sub_word=True,
     code=896,
 )

@@ -138,16 +138,6 @@ def float_format(name: str) -> FloatFormat:
     return found
 
 
-def inputs_per_pass(name: str) -> int:
-    """Inputs of one matrix pass for operands of this type (source: docs/spec/numerics.md)."""
-    passes = {"f16": 16, "bf16": 16, "f32": 8, "i8": 32}
-    if name in passes:
-        return passes[name]
-    if is_fp8(name):
-        return 32
-    raise UnknownDtype(f"element type '{name}' is not a matrix operand type")
-
-
 def literal_problem(value: float, name: str) -> str | None:
     """
     Why a number is no value of an element type, or None.

@@ -148,9 +148,6 @@ class Cost:
         return Cost(self.compute + other.compute, self.exchange + other.exchange, self.copy + other.copy)
 
 
-COPY_KERNELS = ("copy", "widen", "narrow", "fill")
-
-
 @dataclass(frozen=True)
 class Stages:
     """The expansion of one operator under one plan record."""
@@ -182,7 +179,7 @@ class Stages:
                     found.append(Segment("exchange", np.array([cycles]), np.zeros(1, np.int64)))
                 continue
             cycles = compute_cycles(self, stage, machine)
-            copied = cycles if stage.kernel in COPY_KERNELS else np.zeros_like(cycles)
+            copied = cycles if kernel(stage.kernel).moves else np.zeros_like(cycles)
             if found and found[-1].kind == "kernels":
                 found[-1] = Segment("kernels", found[-1].cycles + cycles, found[-1].copied + copied)
             else:

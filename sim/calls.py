@@ -42,11 +42,6 @@ from tilewright.sim.placement import reserved
 from tilewright.sim.signature import call_problem
 from tilewright.sim.supervisor import DecodedCall, DecodedOperand
 
-SUB_WORD_KERNELS = ("copy", "narrow", "softmax.exp")
-"""
-Kernels that read, modify and write words that they fill in part (and pay for it); all others store whole
-words.
-"""
 CHUNK_BYTES = 200 << 20
 """Bound of the temporaries of one kernel evaluation: tiles are taken in chunks that stay below it."""
 ARITHMETIC_BYTES = 32
@@ -309,7 +304,7 @@ class Calls:
             values = np.broadcast_to(values, shape)
         raw = np.ascontiguousarray(values).view({1: np.uint8, 2: np.uint16, 4: np.uint32}[expected.itemsize])
         scatter(self.memory.data, tiles, item.address - self.memory.base, item.access, raw.reshape(shape))
-        self._mark(tiles, item, entry.name in SUB_WORD_KERNELS)
+        self._mark(tiles, item, entry.sub_word)
 
     def _mark(self, tiles: Tiles, item: _Bound, keeps: bool) -> None:
         """

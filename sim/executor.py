@@ -49,7 +49,6 @@ from tilewright.sim.supervisor import (
 )
 
 Category = Literal["compute", "exchange", "copy", "sync"]
-COPY_KERNELS = ("copy", "widen", "narrow", "fill")
 PERSISTENT_BLOCK = 1 << 22
 """Words looked at at a time when receives are checked against what must not be overwritten."""
 
@@ -410,7 +409,7 @@ class Executor:
                 case DecodedCall():
                     phase = self._phase(instruction.word, iteration)
                     called = self._calls.run(instruction, iteration, phase)
-                    category: Category = "copy" if called.kernel in COPY_KERNELS else "compute"
+                    category: Category = "copy" if kernel(called.kernel).moves else "compute"
                     self._record(phase, category, called.cycles, called.evidence, called.active)
                 case DecodedExchange():
                     self._exchange(instruction, iteration)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from tilewright.machine.matrix_unit import PRODUCTS
 from tilewright.planning import dtypes
 from tilewright.sim import numerics
 
@@ -258,12 +259,7 @@ def _softmax_exp(
 
 
 SEMANTICS: dict[str, Semantics] = {
-    "gemm.f8": _gemm("f16", 32),
-    "gemm.f16.f16": _gemm("f16", 16),
-    "gemm.f16.f32": _gemm("f32", 16),
-    "gemm.f32": _gemm("f32", 8),
-    "gemm.bf16": _gemm("f32", 16),
-    "gemm.i8": _gemm("i32", 32),
+    **{p.kernel: _gemm(p.partial, p.inputs) for p in PRODUCTS},
     **{f"pointwise.{name}": _pointwise(name) for name in (*numerics.UNARY, *numerics.BINARY)},
     "cast": _cast,
     "copy": _copy,

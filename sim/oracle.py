@@ -26,6 +26,7 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import Argument, read_entry
 from tilewright.dialects.reference import constant_array
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
+from tilewright.machine.matrix_unit import product
 from tilewright.passes.tensor_ir import VALUE_NAME, choice_of, dtype_of, operator_of, value_name
 from tilewright.planning.dtypes import is_integer, name_of, numpy_dtype
 from tilewright.planning.layout import Layout, View
@@ -299,14 +300,10 @@ def _attention(
         q, k, v = (numerics.cast_array(x, shape.dtype) for x in (q, k, v))
     _, _, block = attention_plan.blocks(shape, record.grid)
     _, _, count = attention_plan.used_grid(shape, record.grid)
-    inputs = matmul_plan.PASS_INPUTS
-    score_type, partial_type = (
-        matmul_plan.PARTIAL_DTYPE[name] for name in (shape.score_kernel, shape.output_kernel)
-    )
+    score, output = product(shape.score_kernel), product(shape.output_kernel)
+    score_type, partial_type = score.partial, output.partial
     columns = [slice(part * block, min((part + 1) * block, shape.keys)) for part in range(count)]
-    scores = [
-        numerics.gemm_logical(q, k[..., keys, :], score_type, inputs[shape.score_kernel]) for keys in columns
-    ]
+    scores = [numerics.gemm_logical(q, k[..., keys, :], score_type, score.inputs) for keys in columns]
     if mask is not None:
         scores = [
             numerics.pointwise("add", s, mask[..., keys], dtype=score_type)
@@ -322,15 +319,15 @@ def _attention(
         p, total = numerics.softmax_exp(s, row, shape.scale, shape.dtype, "f32", True, empty)
         sums.append(total)
         values = v[..., keys, :].swapaxes(-1, -2)
-        partials.append(numerics.gemm_logical(p, values, partial_type, inputs[shape.output_kernel]))
+        partials.append(numerics.gemm_logical(p, values, partial_type, output.inputs))
     if count == 1:
-        output, total = partials[0], sums[0]
+        summed, total = partials[0], sums[0]
     else:
-        output = numerics.reduce_partials(partials, "f32", True)
+        summed = numerics.reduce_partials(partials, "f32", True)
         total = numerics.reduce_partials(sums, "f32", True)
     inverse = numerics.pointwise("reciprocal", total, dtype="f32")
     return numerics.pointwise(
-        "mul", output, inverse[..., None], dtype=shape.result_dtype, saturate=_saturates(operator)
+        "mul", summed, inverse[..., None], dtype=shape.result_dtype, saturate=_saturates(operator)
     )
 
 

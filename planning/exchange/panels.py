@@ -17,17 +17,12 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from tilewright.machine.matrix_unit import COLUMNS, panel_inputs
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.geometry import common_refinement, element_places, transfers
 from tilewright.planning.layout import Layout, View
 
 Ints = npt.NDArray[np.int64]
-
-PANEL_INPUTS = {1: 32, 2: 16, 4: 8}
-"""Inputs of a pass of the matrix unit by bytes of an element: the inner extent of a panel."""
-
-PANEL_COLUMNS = 16
-"""Outer extent of a panel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +65,8 @@ class Traversal:
 def panel_shape(src: Layout, src_view: View, dst: Layout, dst_view: View, size: int) -> tuple[int, ...]:
     """
     The panel of a move: the inputs of a pass along the logical axis that is innermost on both sides (or on
-    the destination's, where they differ), 16 along the other one of the last two axes, 1 along the rest.
+    the destination's, where they differ), the columns of a panel along the other one of the last two axes, 1
+    along the rest.
     """
     shape = src_view.shape
     panel = [1] * len(shape)
@@ -79,8 +75,8 @@ def panel_shape(src: Layout, src_view: View, dst: Layout, dst_view: View, size: 
     if inner is None:
         inner = _innermost(src, src_view, last)
     for axis in last:
-        outer = PANEL_COLUMNS if len(last) > 1 else PANEL_INPUTS[size]
-        wanted = PANEL_INPUTS[size] if axis == (inner if inner is not None else len(shape) - 1) else outer
+        outer = COLUMNS if len(last) > 1 else panel_inputs(size)
+        wanted = panel_inputs(size) if axis == (inner if inner is not None else len(shape) - 1) else outer
         panel[axis] = max(1, min(wanted, shape[axis]))
     return tuple(panel)
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from tilewright.machine import Machine
 from tilewright.machine.kernels import kernel
+from tilewright.machine.matrix_unit import COLUMNS, WEIGHT_MEMORY, product
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, View
 from tilewright.planning.operators.base import (
@@ -32,10 +33,6 @@ from tilewright.planning.operators.base import (
 )
 from tilewright.planning.operators.grids import check_fits, check_parts
 from tilewright.planning.operators.matmul import (
-    COLUMNS,
-    PARTIAL_DTYPE,
-    PASS_INPUTS,
-    WEIGHT_MEMORY,
     batch_view,
     choose_kernel,
     replicas,
@@ -110,7 +107,7 @@ def _mask_shape(operator: Operator) -> tuple[int, ...] | None:
 
 def blocks(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int]:
     bp, qp, np_ = grid
-    grain = max(COLUMNS, PASS_INPUTS[shape.output_kernel])
+    grain = max(COLUMNS, product(shape.output_kernel).inputs)
     return ceil_div(shape.b, bp), ceil_div(shape.queries, qp), round_up(ceil_div(shape.keys, np_), grain)
 
 
@@ -135,9 +132,9 @@ def ranked_grids(shape: Shape, machine: Machine) -> tuple[tuple[int, int, int], 
     per = machine.tiles // bp
     found: list[tuple[int, tuple[int, int, int]]] = []
     size = itemsize(shape.dtype)
-    partial = PARTIAL_DTYPE[shape.output_kernel]
+    partial = product(shape.output_kernel).partial
     psize = itemsize(partial)
-    dp = round_up(shape.depth, PASS_INPUTS[shape.score_kernel])
+    dp = round_up(shape.depth, product(shape.score_kernel).inputs)
     vp = round_up(shape.value_depth, COLUMNS)
     grids = [
         (qp, np_)
@@ -218,7 +215,7 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
     bb, qb, nb = blocks(shape, grid)
     batch, by_query, by_key = tile_digits(shape, grid)
     tiles = machine.tiles
-    d_pass, n_pass = PASS_INPUTS[shape.score_kernel], PASS_INPUTS[shape.output_kernel]
+    d_pass, n_pass = product(shape.score_kernel).inputs, product(shape.output_kernel).inputs
     b_axis, m_axis = Axis(shape.b, splits(bb, batch)), Axis(shape.queries, splits(qb, by_query))
     n_split = splits(nb, by_key)
     interleaved = WEIGHT_MEMORY
@@ -381,7 +378,7 @@ def expand(
         zero_pad=True,
         finite_lanes=bool(operator.attributes.get("finite_lanes", False)),
     )
-    score_type, partial_type = PARTIAL_DTYPE[shape.score_kernel], PARTIAL_DTYPE[shape.output_kernel]
+    score_type, partial_type = product(shape.score_kernel).partial, product(shape.output_kernel).partial
     bmn = {"b": 0, "m": 1, "n": 2}
     scores = builder.add_buffer("scores", where.scores, score_type)
     builder.compute(
@@ -423,7 +420,7 @@ def expand(
         where.scores,
         axes=(
             *where.scores.axes[:2],
-            dataclasses.replace(n_axis, panels=(PASS_INPUTS[shape.output_kernel],)),
+            dataclasses.replace(n_axis, panels=(product(shape.output_kernel).inputs,)),
         ),
         memory="any",
     )

@@ -21,6 +21,7 @@ import numpy as np
 
 from tilewright.machine import Machine
 from tilewright.machine.kernels import kernel
+from tilewright.machine.matrix_unit import COLUMNS, WEIGHT_MEMORY, product
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import (
@@ -35,24 +36,6 @@ from tilewright.planning.operators.base import (
 from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.stages import PlanError, Stages, Value
 
-COLUMNS = 16  # output columns of one pass of the matrix unit
-PASS_INPUTS = {
-    "gemm.f8": 32,
-    "gemm.f16.f16": 16,
-    "gemm.f16.f32": 16,
-    "gemm.f32": 8,
-    "gemm.bf16": 16,
-    "gemm.i8": 32,
-}
-PARTIAL_DTYPE = {
-    "gemm.f8": "f16",
-    "gemm.f16.f16": "f16",
-    "gemm.f16.f32": "f32",
-    "gemm.f32": "f32",
-    "gemm.bf16": "f32",
-    "gemm.i8": "i32",
-}
-WEIGHT_MEMORY = "interleaved"  # the coefficient load takes 16 bytes a cycle there, 8 elsewhere
 FNUZ = ("f8E4M3FNUZ", "f8E5M2FNUZ")
 OCP = {"f8E4M3FN": "f8E4M3FNUZ", "f8E5M2": "f8E5M2FNUZ"}
 
@@ -93,11 +76,11 @@ class Shape:
 
     @property
     def inputs(self) -> int:
-        return PASS_INPUTS[self.kernel]
+        return product(self.kernel).inputs
 
     @property
     def partial(self) -> str:
-        return PARTIAL_DTYPE[self.kernel]
+        return product(self.kernel).partial
 
 
 def choose_kernel(

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tilewright.machine import Machine
+from tilewright.machine.matrix_unit import panel_inputs
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators.base import (
@@ -172,7 +173,7 @@ def repanelled(layout: Layout, dtype: str) -> Layout:
     A cast to FP8 writes panels of 32 columns where the product had 16: the exchange that follows moves whole
     panel rows.
     """
-    want = {1: 32, 2: 16}.get(itemsize(dtype))
+    want = panel_inputs(itemsize(dtype)) if itemsize(dtype) < 4 else None
     inner = layout.order[-1][0]
     axis = layout.axes[inner]
     block = axis.splits[-1].block if axis.splits else axis.extent

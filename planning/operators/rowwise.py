@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tilewright.machine import Machine
+from tilewright.machine.matrix_unit import panel_inputs
 from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import (
@@ -120,7 +121,7 @@ def block_layout(shape: Sequence[int], machine: Machine) -> Target | None:
         return None
     block = ceil_div(rows, min(machine.tiles // parts, rows))
     layout = Layout(
-        (Axis(rows, (Split(block, parts),)), Axis(columns, (Split(width, 1),), (PANEL // 2,))),
+        (Axis(rows, (Split(block, parts),)), Axis(columns, (Split(width, 1),), (panel_inputs(2),))),
         ((1, 0), (0, 0), (1, 1)),
         tiles=machine.tiles,
     )
@@ -132,7 +133,8 @@ def column_width(columns: int) -> int:
     return next(w for w in (96, 64, 32) if columns % w == 0)
 
 
-PANEL = 32  # FP8 inputs of a matrix pass; an FP16 pass takes half
+PANEL = panel_inputs(1)
+"""FP8 inputs of a matrix pass: rows of whole panels of them are whole panels of FP16 as well."""
 
 
 def split_axes(operator: Operator, value: Value | None) -> tuple[int, int] | None:

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tilewright.machine.matrix_unit import pass_inputs
 from tilewright.planning import dtypes
 from tilewright.sim import numerics, passes
 
@@ -56,7 +57,7 @@ def by_definition(a: np.ndarray, w: np.ndarray, acc: str, width: int, scale: int
 @pytest.mark.parametrize("scale", (0, -9, 3))
 def test_against_rational_arithmetic(a_name: str, w_name: str, acc: str, scale: int) -> None:
     rng = np.random.default_rng(3)
-    width = dtypes.inputs_per_pass(a_name)
+    width = pass_inputs(a_name)
     for spread in (1, 7):
         a, w = operand(rng, (5, 3 * width), a_name, spread), operand(rng, (4, 3 * width), w_name, spread)
         got = numerics.gemm_logical(a, w, acc, width, scale)
@@ -66,7 +67,7 @@ def test_against_rational_arithmetic(a_name: str, w_name: str, acc: str, scale: 
 @pytest.mark.parametrize("name", ("f8E5M2FNUZ", "f16"))
 def test_every_way_of_summing_gives_the_exact_sum_rounded_once(name: str) -> None:
     rng = np.random.default_rng(4)
-    width = dtypes.inputs_per_pass(name)
+    width = pass_inputs(name)
     seen = set()
     for top in (0.125, 2.0, 64.0, 256.0, 4096.0, 40000.0):
         a = numerics.cast_array(
@@ -110,7 +111,7 @@ def test_a_result_depends_on_its_own_row_and_column_alone(
     a_name: str, w_name: str, acc: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(5)
-    width = dtypes.inputs_per_pass(a_name)
+    width = pass_inputs(a_name)
     a, w = (operand(rng, (6, 1, rows, 2 * width), n, 6) for rows, n in ((33, a_name), (48, w_name)))
     whole = numerics.gemm(a, w, acc, width)
     one = numerics.gemm(a[2:3, :, 7:8], w[2:3, :, 40:41], acc, width)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The matrix unit: what one pass multiplies, in which types, and how it is fed. Planners, cost formulas, kernel
+semantics and error bounds all read these records.
+
+A pass multiplies `inputs` elements of a row of the left operand with as many of `COLUMNS` columns of the
+right one, and adds the products to `COLUMNS` running sums of type `partial`. The right operand's panel of a
+pass is held in the unit while rows stream by. Sources (keys as in docs/spec/cycles.md): PL ConvVertexType for
+inputs, outputs and sums; IS MLP_LAYOUT_SWEEP for cycles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+COLUMNS = 16
+"""Output columns of a panel: results lie in blocks of so many columns."""
+
+WEIGHT_MEMORY: Literal["interleaved"] = "interleaved"
+"""Where the right operand is loaded from at full rate: 16 bytes a cycle there, 8 elsewhere (PL)."""
+
+RESULT_MEMORY: Literal["interleaved"] = "interleaved"
+"""Where results lie: an instruction loads and stores partials at once (PL)."""
+
+WEIGHT_ALIGNMENT = 16
+"""Alignment in bytes of the right operand, for loads of 16 bytes."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """
+    One kind of product that the unit, or a kernel that stands for it, computes.
+
+    operands: element types that are multiplied. inputs: of a pass. partial: type of the running sum. passes:
+    passes of the unit for one panel of `COLUMNS` columns. row_cycles: cycles of a streamed row and pass.
+    panel_cycles: cycles to change the panel, in which weight_bytes are loaded. alignment: of the result,
+    bytes. evidence, source: as in the kernel registry.
+    """
+
+    kernel: str
+    operands: tuple[str, ...]
+    inputs: int
+    partial: str
+    passes: int
+    row_cycles: int
+    panel_cycles: int
+    weight_bytes: int
+    alignment: int
+    evidence: str
+    source: str
+
+
+_SWEEP = "IS MLP_LAYOUT_SWEEP: 294 + panels * (4 * M + 160)"
+_FP8 = ("f8E4M3FNUZ", "f8E5M2FNUZ")
+
+PRODUCTS = (
+    Product(
+        "gemm.f8", _FP8, 32, "f16", 1, 4, 160, 512, 8, "measured", f"{_SWEEP}, a panel is 32 k x 16 n"
+    ),
+    Product(
+        "gemm.f16.f16", ("f16",), 16, "f16", 1, 4, 160, 512, 16, "measured",
+        f"{_SWEEP}, a panel is 16 k x 16 n",
+    ),
+    Product(
+        "gemm.f16.f32", ("f16",), 16, "f32", 2, 4, 144, 256, 16, "derived",
+        "gemm.f16.f16 with 8 outputs per pass (PL ConvVertexType): 16 cycles less to load its weights",
+    ),
+    Product(
+        "gemm.f32", ("f32",), 8, "f32", 1, 8, 160, 512, 16, "derived",
+        "gemm.f16.f16 with 8 inputs per pass, 8 cycles per row (PL)",
+    ),
+    Product(
+        "gemm.bf16", ("bf16",), 16, "f32", 2, 8, 160, 512, 16, "assumed",
+        "no bf16 unit is documented: costed as f32 passes",
+    ),
+    Product(
+        "gemm.i8", ("i8",), 32, "i32", 4, 4, 144, 256, 16, "assumed",
+        "no integer unit is documented: costed as gemm.f16.f32",
+    ),
+)  # fmt: skip
+"""All kinds, the preferred first where several take the same operands."""
+
+_BY_KERNEL = {product.kernel: product for product in PRODUCTS}
+
+
+def product(kernel: str) -> Product:
+    """The kind of product that a matrix kernel computes. Raises KeyError for other kernels."""
+    return _BY_KERNEL[kernel]
+
+
+def is_product(kernel: str) -> bool:
+    """Whether a kernel is one of the matrix unit's."""
+    return kernel in _BY_KERNEL
+
+
+def native(dtype: str) -> bool:
+    """Whether the unit multiplies elements of this type as they are."""
+    return any(dtype in product.operands for product in PRODUCTS)
+
+
+def pass_inputs(dtype: str) -> int:
+    """Inputs of a pass for operands of this type. Raises KeyError for a type that the unit does not take."""
+    for product in PRODUCTS:
+        if dtype in product.operands or (dtype.startswith("f8") and product.operands == _FP8):
+            return product.inputs  # every 8-bit format is brought to one of the unit's
+    raise KeyError(dtype)
+
+
+def panel_inputs(itemsize: int) -> int:
+    """Inputs of a pass of the unit's floats of `itemsize` bytes: the inner extent of a panel."""
+    return pass_inputs({1: "f8", 2: "f16", 4: "f32"}[itemsize])
