@@ -42,6 +42,8 @@ INTERNAL: dict[str, str] = {
     "no kernel is known for the measurement {}": "measurements.json is part of the package",
     "an exchange figure is compared by {}": "measurements.json is part of the package",
     "the exchange figure {} is not compared": "measurements.json is part of the package",
+    "an instruction of {} supervisor words exceeds the format's 2^24": "takes 64 MiB of supervisor program",
+    "a program has at most 65,536 scalar names, '{}' is one more": "takes more calls than a tile holds",
     "memory must be one contiguous array": "the executor makes the array",
     "the record of written words must be one contiguous array": "the executor makes the array",
 }

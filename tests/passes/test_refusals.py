@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from xdsl.dialects import test
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i32
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
@@ -15,12 +15,13 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_tensor import TileTensor
 from tilewright.machine import load
-from tilewright.passes.exchange_ir import check_program, expected_phases
+from tilewright.passes.exchange_ir import PHASES, check_program, expected_phases, read_figures
 from tilewright.passes.home_ir import HomeError, find_homes
 from tilewright.passes.tensor_ir import LoweringError, tensor_of, written_record
 from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
 from tilewright.passes.tile_lower_to_asm import TileLowerToAsmPass
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
+from tilewright.passes.tile_unroll_repeat import TileUnrollRepeatPass
 from tilewright.planning.exchange import ExchangeError
 from tilewright.planning.operators import VIEWS, Operator, Surroundings, favourite, is_planned
 from tilewright.planning.stages import PlanError
@@ -201,3 +202,33 @@ def test_the_messages_of_a_phase_are_those_of_its_program() -> None:
     empty = Program("t4", "empty", (), 0x70000, (), (), (), ())
     assert check_program(empty, [], T4) == 0
     assert np.asarray(T4.tiles) == 4
+
+
+# What a later pass finds
+
+
+def test_figures_of_phases_that_are_something_else() -> None:
+    module = module_of("")
+    module.attributes[PHASES] = ArrayAttr([DictionaryAttr({"reason": StringAttr("x")})])
+    with pytest.raises(TileError, match="has other figures than those of a phase") as caught:
+        read_figures(module)
+    assert caught.value.notes[0] == "found: reason"
+
+
+def test_support_without_its_addresses() -> None:
+    module = module_of("")
+    (function,) = module.ops
+    function.attributes["tile.support"] = DictionaryAttr({"arguments": StringAttr("x")})
+    error = refusal(module, TileLowerToAsmPass())
+    assert error.message == "`tile.support` has no integer 'arguments'" and error.location is not None
+
+
+def test_a_repeat_that_leaves_the_layout_of_what_it_takes() -> None:
+    plain, placed = "tensor<4x8xf16>", 'tensor<4x8xf16, #tile_layout.at<"[4/1@1, 8]">>'
+    body = (
+        f'%y = tile_repeat.repeat "l" count 2 carried(%c = %x : {placed}) -> ({plain}) {{\n'
+        f"%n = tile_tensor.neg %c : ({placed}) -> {placed}\n"
+        f"tile_repeat.yield %n : {placed}\n}}"
+    )
+    error = refusal(module_of(body, f"%x: {placed}"), TileUnrollRepeatPass())
+    assert f"{placed} cannot become {plain} outside of the repeat" in error.message

@@ -46,6 +46,7 @@ INDEX = np.zeros(1, np.int64)
             "replicas are (count >= 1, tile stride >= 0): ((0, 1),)",
         ),
         (lambda: Layout((Axis(4),), ((0, 0),), (), -3), "base -3 and tile count 0 are not negative"),
+        (lambda: Layout((Axis(4),), ((0, 0),), (), 1 << 40), "a layout names at most "),
         (
             lambda: row_major((4, 6)).positions(INDEX),
             "a layout of 2 axes takes 2 index arrays, not 1",
@@ -104,6 +105,10 @@ START = REGIONS[0].start
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (
+            {"regions": (replace(REGIONS[0], end=0),)},
+            f"region '{REGIONS[0].name}' is empty, or not below ",
+        ),
         ({"buffers": (A, A)}, "two buffers are named 'a'"),
         ({"buffers": (replace(A, nbytes=-4),)}, "'a' has a negative size"),
         ({"buffers": (replace(A, first=2),)}, "'a' is live from 2 to 1"),
