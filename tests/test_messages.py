@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every error message of the code stands in a test, or in a list that says why it cannot."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+if (FOLDER := str(Path(__file__).parent)) not in sys.path:
+    sys.path.insert(0, FOLDER)
+
+import messages as listed
+import pytest
+
+
+def test_messages_are_found() -> None:
+    """The list sees what is raised, what is made to be raised, conditions, variables and rules."""
+    texts = {message.text for message in listed.messages()}
+    assert len(texts) > 400
+    assert "the extent of an axis is not negative: {}" in texts
+    assert any("{}" in text and text.startswith("two writers") for text in texts)
+
+
+@pytest.mark.slow
+def test_every_message_stands_in_a_test() -> None:
+    left = [str(m) for m in listed.untested() if m.text not in listed.INTERNAL]
+    assert left == [], "write a test that has the message (`make test-messages` lists them)"
+
+
+def test_the_list_of_exceptions_has_nothing_else() -> None:
+    known = {message.text for message in listed.messages()}
+    assert set(listed.INTERNAL) <= known, "no such message any more"
+    assert all(len(reason) > 20 for reason in listed.INTERNAL.values())
+
+
+def test_matching_is_by_what_tells_a_message() -> None:
+    message = listed.Message("a.py", 1, "grid {} needs {} tiles; machine {} has {}")
+    words = "matmul grid needs tiles machine has"
+    assert listed._in_full(message, [words.split()])
+    assert not listed._in_full(message, ["machine grid has tiles".split()])
