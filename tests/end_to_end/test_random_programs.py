@@ -16,6 +16,7 @@ import random_programs as programs
 import reduction
 
 from tilewright.diagnostics import TileError
+from tilewright.sim import special
 
 FAST, SLOW = 300, 5000
 CHUNK = 15
@@ -131,3 +132,25 @@ func.func @main(%x: tensor<4x8xf16> {tile_tensor.input = "x"}, %b: tensor<8xf16>
     rng = np.random.default_rng(0)
     values = {"x": rng.normal(size=(4, 8)), "b": rng.normal(size=8)}
     harness.check(compiled, values, {}, two(0))
+
+
+def test_a_failing_program_is_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left is the operation at fault, on given operands."""
+    arguments = '%x: tensor<8x8xf16> {tile_tensor.input = "x"}'
+    results = 'tensor<8x8xf16> {tile_tensor.output = "z"}'
+    text = (
+        f"func.func @main({arguments}) -> ({results}) "
+        + """{
+  %a = tile_tensor.transpose %x permutation [1, 0] : (tensor<8x8xf16>) -> tensor<8x8xf16>
+  %b = tile_tensor.add %a, %x : (tensor<8x8xf16>, tensor<8x8xf16>) -> tensor<8x8xf16>
+  %y = tile_tensor.tanh %b : (tensor<8x8xf16>) -> tensor<8x8xf16>
+  %z = tile_tensor.neg %y : (tensor<8x8xf16>) -> tensor<8x8xf16>
+  return %z : tensor<8x8xf16>
+}"""
+    )
+    true = special.UNARY_F64["tanh"]
+    monkeypatch.setitem(special.UNARY_F64, "tanh", lambda x: true(x) + 0.25)
+    program = programs.Program(text, {"x": np.ones((8, 8), np.float16)}, {})
+    small, message = reduction.reduced(program, "t4")
+    assert "'y'" in message
+    assert [line.split()[2] for line in small.text.splitlines()[1:] if " = " in line] == ["tile_tensor.tanh"]
