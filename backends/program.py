@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
 from typing import Literal, TypeAlias, cast, get_args
 
@@ -383,6 +384,12 @@ def constant_problem(dtype: str, shape: tuple[int, ...], nbytes: int, padded: bo
     return None
 
 
+@lru_cache(maxsize=1024)
+def places(layout: str, view: str) -> tuple[Layout, View]:
+    """Layout and view of a binding from their texts, remembered: reading takes a millisecond. LayoutError."""
+    return Layout.parse(layout), View.parse(view)
+
+
 def binding_problem(binding: Binding) -> str | None:
     """What is wrong with a binding by itself, whatever the machine, or None."""
     if binding.kind not in BINDING_KINDS:
@@ -396,7 +403,7 @@ def binding_problem(binding: Binding) -> str | None:
     if abs(binding.scale) > MOST_SCALE:
         return f"a scale of 2^{binding.scale} is beyond every element type"
     try:
-        layout, view = Layout.parse(binding.layout), View.parse(binding.view)
+        layout, view = places(binding.layout, binding.view)
         view.check_inside(layout.shape)
     except LayoutError as error:
         return error.message

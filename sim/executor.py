@@ -20,14 +20,12 @@ import numpy.typing as npt
 
 from tilewright.backends import host
 from tilewright.backends.image import Debug, Image
-from tilewright.backends.program import ADDRESS_BITS, NO_POSITION, Binding
+from tilewright.backends.program import ADDRESS_BITS, NO_POSITION, Binding, places
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine, load, names, split_reference
 from tilewright.machine.kernels import kernel
 from tilewright.machine.measurements import CYCLE_CLASSES, evidence
 from tilewright.planning.dtypes import itemsize, numpy_dtype
-from tilewright.planning.layout import Layout
-from tilewright.planning.view import View
 from tilewright.sim import fabric
 from tilewright.sim.access import Tiles, as_tiles
 from tilewright.sim.calls import Calls
@@ -229,7 +227,7 @@ class Executor:
 
     def _write(self, binding: Binding, array: np.ndarray, name: str, member: int, keep: bool) -> None:
         """Pack a logical array into the binding's place."""
-        layout, view = _parse_layout(binding.layout), _parse_view(binding.view)
+        layout, view = places(binding.layout, binding.view)
         _require_shape(binding, name, array, view.shape)
         address = binding.address + member * binding.stride
         shards, sizes = host.pack(array, layout, view, binding.dtype, binding.scale, self.memory.tiles)
@@ -252,7 +250,7 @@ class Executor:
         self, binding: Binding, member: int = 0, *, raw: bool = False, phase: str | None = None
     ) -> np.ndarray:
         """The logical array of a binding as it lies in SRAM now; refuses contents that were never written."""
-        layout, view = _parse_layout(binding.layout), _parse_view(binding.view)
+        layout, view = places(binding.layout, binding.view)
         address = binding.address + member * binding.stride
         size = itemsize(binding.dtype)
         packing = host.packing(layout, view, size, self.memory.tiles)
@@ -319,7 +317,7 @@ class Executor:
                     raise ExecutionError(f"input '{name}' is missing")
                 array = np.asarray(inputs[name])
                 _require_shape(binding, name, array, binding.shape)
-                parts = array.reshape(binding.count, *_parse_view(binding.view).shape)
+                parts = array.reshape(binding.count, *places(binding.layout, binding.view)[1].shape)
                 for member, part in enumerate(parts):
                     self._write(binding, part, name, member, keep=False)
         self._totals = _Totals()
@@ -677,19 +675,3 @@ def _require_shape(binding: Binding, name: str, array: np.ndarray, shape: tuple[
         raise ExecutionError(
             f"{binding.kind} '{name}' has shape {tuple(array.shape)}, the program wants {tuple(shape)}"
         )
-
-
-_LAYOUTS: dict[str, Layout] = {}
-_VIEWS: dict[str, View] = {}
-
-
-def _parse_layout(text: str) -> Layout:
-    if text not in _LAYOUTS:
-        _LAYOUTS[text] = Layout.parse(text)
-    return _LAYOUTS[text]
-
-
-def _parse_view(text: str) -> View:
-    if text not in _VIEWS:
-        _VIEWS[text] = View.parse(text)
-    return _VIEWS[text]

@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 
 from tilewright.backends.image import Image
-from tilewright.backends.program import TABLE_CATEGORIES, Binding, binding_problem
+from tilewright.backends.program import TABLE_CATEGORIES, Binding, binding_problem, places
 from tilewright.machine import Machine
 from tilewright.machine.kernels import UnknownKernel, kernel
 from tilewright.planning.dtypes import itemsize
@@ -154,7 +154,7 @@ def _check_binding(binding: Binding, machine: Machine) -> None:
     if binding.count > MOST_MEMBERS:
         raise _contradiction(binding, f"it has {binding.count} members")
     size = itemsize(binding.dtype)
-    layout, view = Layout.parse(binding.layout), View.parse(binding.view)
+    layout, view = places(binding.layout, binding.view)
     _check_size(binding, layout, view, size, machine)
     try:
         nbytes = -(-int(layout.shard_bytes_per_tile(size, machine.tiles).max(initial=0)) // 4) * 4

@@ -290,10 +290,12 @@ def _same_delivery(one: Base, segment: Segment, words: np.ndarray) -> str | None
         if (word >= length[tile]).all():
             return "words behind the return of a row"
     first, second = (fabric.deliver(w, one.machine, address=segment.address) for w in full)
-    same = all(
-        np.array_equal(received(first)[i], received(second)[i]) for i in range(len(received(first)))
-    ) and np.array_equal(first.end_cycle, second.end_cycle)
-    return "the rows deliver the same words at the same cycles" if same else None
+    for before, after in zip(received(first), received(second), strict=True):
+        if not np.array_equal(before, after):
+            return None
+    if first.cycles != second.cycles:
+        return None
+    return "the rows deliver the same words at the same cycles"
 
 
 def received(delivery: fabric.Delivery) -> tuple[np.ndarray, ...]:
@@ -470,6 +472,8 @@ def _scalar_reason(name: str, call: Call) -> str | None:
         return f"'{name}' follows from the addresses and is not believed"
     if name == "value":
         return "what padding is filled with, which no value shows"
+    if call.scalar(name) == {"scale": 0, "saturate": 1, "truncate": 0}.get(name, "none"):
+        return f"'{name}' left out, which stated its default"
     if name == "saturate":
         return "no value leaves the range of its type, so saturation shows nowhere"
     if name == "epsilon":
@@ -549,6 +553,8 @@ def _extents(one: Base, r: random.Random, change: Callable[[int], int]) -> Mutan
             before and not words[tile].all() and (np.delete(table.words[tile], column) == 0).any()
         ):
             return "an extent of a tile that takes no part, since another extent is 0"
+        if words[tile, column] > before and words[tile].all() and table.words[tile].all():
+            return "more than the part of a tile, where nobody reads, on a tile that is not the slowest"
         if _padded(one, found[1], column, before) == _padded(one, found[1], column, int(words[tile, column])):
             return "an extent that is rounded up to the same number"
         return None
@@ -749,6 +755,8 @@ def _operand(one: Base, r: random.Random, change: Callable[[Operand], Operand]) 
             ]
             taken = [a != b and n > 1 for a, b, n in zip(after.steps, before.steps, counts, strict=False)]
             return None if any(taken) else "a step that no iteration takes"
+        if call.kernel in ("fill", "copy") and replace(after, dtype=before.dtype) == before:
+            return "another type of the same size, for bits that are moved and not computed with"
         return _same_places(one, call, at, before, after)
 
     what = f"operand {at} of {call.kernel} is {after.text} for {before.text}"
