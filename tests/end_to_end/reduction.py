@@ -92,7 +92,7 @@ def _rebuilt(
         for argument in re.findall(r"%\w+: .*?\{tile_tensor\.[^}]*\}", header)
         if argument.partition(":")[0] in wanted
     ]
-    types = dict(_match(line) for line in lines)
+    types = {name: type_ for name, type_ in map(_match, lines)}
     inputs = dict(program.inputs)
     for name in cut:
         if name in wanted:

@@ -122,13 +122,6 @@ def integer_division(by_zero: int = -1, floor: bool = False, lowest: int | None 
     return divide
 
 
-def clamped_division(true: Callable[..., Any], x: Any, y: Any) -> Any:
-    out = true(x, y)
-    return np.where(
-        (y == -1) & (out > 127), np.where(out > 2**31 - 1, 2**31 - 1, np.where(x == -128, 127, out)), out
-    )
-
-
 def no_shift(true: Callable[..., Any], x: Any, extreme: Any, scale: float) -> Any:
     """The row's maximum is not subtracted."""
     _, masked = true(x, extreme, scale)
@@ -228,7 +221,6 @@ MUTATIONS: dict[str, tuple[str, Mutation]] = {
     # integers
     "integer division by zero is 0": (r"\.div.*i(8|32)>", entry(special.INTEGER, "div", integer_division(0))),
     "integer division rounds down": (r"\.div.*i(8|32)>", entry(special.INTEGER, "div", integer_division(floor=True))),
-    "the lowest integer by -1 is the highest": (r"\.div.*i(8|32)>", entry(special.INTEGER, "div", clamped_division)),
     **{
         f"integer {name} does not wrap": (rf"\.{name}.*i32>", entry(special.INTEGER, name, clipped))
         for name in ("add", "mul", "square")
