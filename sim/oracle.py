@@ -616,6 +616,8 @@ class AsPlanned:
             if binding.kind == "output"
         }
         for name, expected in self._outputs.items():
+            if name not in outputs:
+                raise OracleError(f"the machine gives no output '{name}'")
             where = bindings.get(name)
             self.compared += 1
             self.found = departure(
