@@ -19,8 +19,8 @@ func.func @main(%x: tensor<4xf16>) -> tensor<4xf16> {
   %bf16 = tile_tensor.constant dense<[3.4028236e38, -1.0e400, 0x7F80, 1]> : tensor<4xbf16>
   // CHECK: dense<[0x7f800000, 0xff800000, 0xff800000, 1.000000e-05]> : tensor<4xf32>
   %f32 = tile_tensor.constant dense<[1.0e39, -1e400, 0xFF800000, 1e-05]> : tensor<4xf32>
-  // CHECK: tile_tensor.softmax %x scale 0x7f800000
-  %scaled = tile_tensor.softmax %x scale 1e39 : (tensor<4xf16>) -> tensor<4xf16>
+  // CHECK: tile_tensor.softmax %x scale 1.000000e-05
+  %scaled = tile_tensor.softmax %x scale 1e-05 : (tensor<4xf16>) -> tensor<4xf16>
   // CHECK: epsilon 1.000000e-05 {a = 0x7c00 : f16, b = 0xfc00 : f16, c = 1.000000e-05 : f64}
   %normed = tile_tensor.rms_norm %x, %x epsilon 1e-05 {a = 1.0e9 : f16, b = 0xFC00 : f16, c = 1e-05}
       : (tensor<4xf16>, tensor<4xf16>) -> tensor<4xf16>
