@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tilewright.passes.exchange_ir import PhaseFigures
     from tilewright.sim.executor import RunResult
     from tilewright.tools.result_schema import Result
+    from tilewright.tools.run_checks import Surface
 
 
 class RunError(TileError):
@@ -131,11 +132,10 @@ def compile_module(
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.dialects.tile_asm import module_to_program
-    from tilewright.machine import load
     from tilewright.passes import pipeline
     from tilewright.passes.exchange_ir import ExpectedPhase, check_program, expected_phases
     from tilewright.passes.graph_ir import plan_of
-    from tilewright.passes.tensor_ir import MACHINE, check_agreement, machine_of
+    from tilewright.passes.tensor_ir import MACHINE, machine_of
 
     expected: list[ExpectedPhase] = []
 
@@ -145,11 +145,7 @@ def compile_module(
                 "--check-exchange: a lowered program no longer says what its exchanges deliver",
                 hint="give the program as it was before tile-lower-to-asm",
             )
-        program = module_to_program(module)
-        if machine is not None:
-            check_agreement(machine, program.machine, f"--machine {machine}")
-            program = replace(program, machine=load(machine).reference)
-        return program
+        return replace(module_to_program(module), machine=_check_machine(module, machine))
     module.attributes[MACHINE] = StringAttr(_given_machine(module, machine).reference)
 
     @contextmanager
@@ -174,6 +170,19 @@ def compile_module(
     return program
 
 
+def _check_machine(module: ModuleOp, machine: str | None) -> str:
+    """What names the machine of a compiled program, which `--machine` must not contradict."""
+    from tilewright.dialects.tile_asm import module_to_program
+    from tilewright.machine import load
+    from tilewright.passes.tensor_ir import check_agreement
+
+    written = module_to_program(module).machine
+    if machine is None:
+        return written
+    check_agreement(machine, written, f"--machine {machine}")
+    return load(machine).reference
+
+
 def _given_machine(module: ModuleOp, machine: str | None) -> Machine:
     """The machine of a run: that of `--machine`, which the program must not contradict, or the program's."""
     from tilewright import settings
@@ -189,14 +198,19 @@ def run(arguments: Sequence[str]) -> int:
 
     from tilewright import settings
     from tilewright.backends.image import to_image
-    from tilewright.frontends.program_folder import ProgramFolder, require, runs_in, select_run
+    from tilewright.frontends.program_folder import ProgramFolder, select_run
     from tilewright.machine import load
+    from tilewright.passes import pipeline
     from tilewright.passes.exchange_ir import read_figures
     from tilewright.planning.homes_report import resident_summary
     from tilewright.sim.executor import Executor
-    from tilewright.tools import run_report
+    from tilewright.tools import run_checks, run_report
 
     options = _parser().parse_args(arguments)
+    run_checks.check_writable(
+        {"--json": options.json, "--dump-plan": options.dump_plan, "--steps": options.steps},
+        {"--artifacts": options.artifacts},
+    )
     clock = Clock(steps=StepLog(options.steps))
     start = time.perf_counter()
     folder = ProgramFolder.read(
@@ -206,11 +220,19 @@ def run(arguments: Sequence[str]) -> int:
     assert folder.program_path is not None
     module = load_module(folder.program_path, context)
     clock.measure("read", start)
+    if pipeline.level_of(module) == "machine":
+        machine = load(_check_machine(module, options.machine))
+    else:
+        machine = _given_machine(module, options.machine)
+    reads = run_checks.surface(module)
+    runs = run_checks.check_files(reads, folder, options.runs, options.parameters, options.inputs)
+    if options.calibrate is None:
+        folder = _with_default_tolerances(folder, reads)
     if options.calibrate is not None:
         start = time.perf_counter()
         folder = _calibrate(module, folder, options.calibrate)
         clock.measure("calibrate", start)
-    work = run_report.program_work(module, _given_machine(module, options.machine))
+    work = run_report.program_work(module, machine)
     compile_start = time.perf_counter()
     compared = None
     if options.compare == "each":
@@ -241,20 +263,9 @@ def run(arguments: Sequence[str]) -> int:
     del module
     _forget_compilation()
 
-    names = [name for b in program.bindings if b.kind == "parameter" for name in b.tensors]
-    require(folder.parameters, names, "parameter", options.parameters)
-    input_names = [name for b in program.bindings if b.kind == "input" for name in (b.tensors or (b.name,))]
-    require(folder.inputs, input_names, "input", options.inputs)
     shapes = {
         name: b.shape for b in program.bindings if b.kind == "input" for name in (b.tensors or (b.name,))
     }
-    stored_runs = folder.runs if folder.runs is not None else runs_in(folder.inputs, shapes)
-    runs = options.runs if options.runs is not None else (stored_runs or 1)
-    if runs < 1:
-        raise RunError(f"--runs is at least 1, not {runs}")
-    if stored_runs is not None and runs > stored_runs:
-        raise RunError(f"--runs {runs}: the inputs hold {stored_runs} runs")
-
     simulate_start = time.perf_counter()
     executor = Executor(image, machine, options.poison)
     executor.load(folder.parameters)
@@ -302,6 +313,24 @@ def run(arguments: Sequence[str]) -> int:
     if compared is not None and not compared.report():
         return 1
     return 0 if record.passed else 1
+
+
+def _with_default_tolerances(folder: ProgramFolder, reads: Surface) -> ProgramFolder:
+    """What the element types let pass, for expected outputs of a folder that says nothing of any."""
+    from tilewright.frontends.program_folder import Tolerance
+    from tilewright.tools.run_checks import default_error
+
+    if folder.tolerance:
+        return folder
+    types = [*(reads.dtypes[name] for name in (*reads.parameters, *reads.inputs))]
+    return replace(
+        folder,
+        tolerance={
+            name: Tolerance(default_error((*types, reads.dtypes[name]), value))
+            for name, value in folder.expected.items()
+            if name in reads.outputs
+        },
+    )
 
 
 def _calibrate(module: ModuleOp, folder: ProgramFolder, path: Path) -> ProgramFolder:
