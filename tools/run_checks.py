@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 
+from tilewright.backends.program import Call
 from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import read_entry
 from tilewright.dialects.tile_asm import module_to_program
@@ -31,24 +32,35 @@ class CheckError(TileError):
 
 @dataclass(frozen=True)
 class Surface:
-    """What a program reads and returns, by tensor name: shapes, and the element types of all of it."""
+    """
+    What a program reads and returns, by tensor name: shapes, and element types; `types` are those of every
+    value in between.
+    """
 
     parameters: Mapping[str, Shape]
     inputs: Mapping[str, Shape]
     outputs: Mapping[str, Shape]
     dtypes: Mapping[str, str]
+    types: frozenset[str] = frozenset()
 
 
-def surface(module: ModuleOp) -> Surface:
-    """The surface of a module of any level."""
+def surface(module: ModuleOp) -> Surface | None:
+    """The surface of a module; None for one of buffers, whose bindings are not complete yet."""
+    if level_of(module) == "buffers":
+        return None
     kinds: dict[str, dict[str, Shape]] = {"parameter": {}, "input": {}, "output": {}}
     dtypes: dict[str, str] = {}
     if level_of(module) == "machine":
-        for binding in module_to_program(module).bindings:
+        program = module_to_program(module)
+        for binding in program.bindings:
+            if binding.kind not in kinds:  # constants, and values that can be looked at
+                continue
             for name in binding.tensors or (binding.name,):
                 kinds[binding.kind][name] = tuple(binding.shape)
                 dtypes[name] = binding.dtype
-        return Surface(*kinds.values(), dtypes)
+        calls = [step for step, _ in program.instructions() if isinstance(step, Call)]
+        types = frozenset(operand.dtype for call in calls for operand in (*call.ins, *call.outs))
+        return Surface(*kinds.values(), dtypes, types)
     entry = read_entry(module)
     values = [
         *((a.kind, name, a.value) for a in entry.arguments for name in a.names),
@@ -59,7 +71,13 @@ def surface(module: ModuleOp) -> Surface:
         counts = value.type.counts if isinstance(value.type, SequenceType) and kind != "parameter" else ()
         kinds[kind][name] = (*counts, *tensor.get_shape())
         dtypes[name] = dtype_of(tensor.element_type)
-    return Surface(*kinds.values(), dtypes)
+    types = frozenset(
+        dtype_of(value.type.element_type)
+        for op in module.walk()
+        for value in op.results
+        if isinstance(value.type, TensorType)
+    )
+    return Surface(*kinds.values(), dtypes, types)
 
 
 def check_files(
@@ -143,7 +161,7 @@ DEFAULT_ERROR = {
 }
 """
 Largest error of an output without a tolerance, as a part of the largest expected value: eight units in the
-last place of the coarsest element type that the program reads or returns (128 for f32, whose sums are long).
+last place of the coarsest element type that the program computes with (128 for f32, whose sums are long).
 Integers have to be equal.
 """
 

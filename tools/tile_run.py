@@ -198,6 +198,7 @@ def run(arguments: Sequence[str]) -> int:
 
     from tilewright import settings
     from tilewright.backends.image import to_image
+    from tilewright.dialects.tile_asm import program_to_module
     from tilewright.frontends.program_folder import ProgramFolder, select_run
     from tilewright.machine import load
     from tilewright.passes import pipeline
@@ -224,10 +225,12 @@ def run(arguments: Sequence[str]) -> int:
         machine = load(_check_machine(module, options.machine))
     else:
         machine = _given_machine(module, options.machine)
+    runs: int | None = None
     reads = run_checks.surface(module)
-    runs = run_checks.check_files(reads, folder, options.runs, options.parameters, options.inputs)
-    if options.calibrate is None:
-        folder = _with_default_tolerances(folder, reads)
+    if reads is not None:
+        runs = run_checks.check_files(reads, folder, options.runs, options.parameters, options.inputs)
+        if options.calibrate is None:
+            folder = _with_default_tolerances(folder, reads)
     if options.calibrate is not None:
         start = time.perf_counter()
         folder = _calibrate(module, folder, options.calibrate)
@@ -262,6 +265,12 @@ def run(arguments: Sequence[str]) -> int:
         _write_artifacts(options.artifacts, module, program)
     del module
     _forget_compilation()
+
+    if runs is None:  # a module of buffers: its bindings are known now
+        reads = run_checks.surface(program_to_module(program))
+        assert reads is not None
+        runs = run_checks.check_files(reads, folder, options.runs, options.parameters, options.inputs)
+        folder = _with_default_tolerances(folder, reads)
 
     shapes = {
         name: b.shape for b in program.bindings if b.kind == "input" for name in (b.tensors or (b.name,))
@@ -322,7 +331,7 @@ def _with_default_tolerances(folder: ProgramFolder, reads: Surface) -> ProgramFo
 
     if folder.tolerance:
         return folder
-    types = [*(reads.dtypes[name] for name in (*reads.parameters, *reads.inputs))]
+    types = [*reads.types, *(reads.dtypes[name] for name in (*reads.parameters, *reads.inputs))]
     return replace(
         folder,
         tolerance={
