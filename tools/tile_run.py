@@ -225,6 +225,8 @@ def run(arguments: Sequence[str]) -> int:
         machine = load(_check_machine(module, options.machine))
     else:
         machine = _given_machine(module, options.machine)
+    if pipeline.level_of(module) != "tensors" and options.compare is not None:
+        raise RunError("--compare=each needs the tensor program, not a compiled one")
     runs: int | None = None
     reads = run_checks.surface(module)
     if reads is not None:
@@ -393,8 +395,6 @@ def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -
     from tilewright.passes.tensor_ir import MACHINE
     from tilewright.sim.oracle import Oracle
 
-    if any(op.name.startswith(("tile_asm.", "tile.")) for op in module.walk()):
-        raise RunError("--compare=each needs the tensor program, not a compiled one")
     copy = module.clone()
     if options.machine is not None:
         copy.attributes[MACHINE] = StringAttr(_given_machine(module, options.machine).reference)
