@@ -433,7 +433,8 @@ def _reduce(op: tile_tensor.ReduceOp, x: Array) -> Array:
     match op.kind.data:
         case tile_tensor.Reduction.PROD:
             product = wide.prod(axis=axes, keepdims=keep)
-            return product if integer else _finite(product, np.isfinite(wide).all(axis=axes, keepdims=keep))
+            finite = np.asarray(np.isfinite(wide).all(axis=axes, keepdims=keep))
+            return product if integer else _finite(product, finite)
         case tile_tensor.Reduction.SUM | tile_tensor.Reduction.MEAN:
             total = wide.sum(axis=axes, keepdims=keep)
             if not integer:  # a sum is -0 if all its terms are

@@ -235,7 +235,8 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
     if kind == "gather":
         return _gather(operator, _record(op), *operands)
     if kind == "bias_gelu":
-        return numerics.bias_gelu_rows(*operands, operator.result_dtype, _saturates(operator))
+        x, bias = operands
+        return numerics.bias_gelu_rows(x, bias, operator.result_dtype, _saturates(operator))
     if kind in FUNCTIONS or kind == "gelu":
         return _pointwise(operator, operands)
     function = _OPERATIONS.get(kind)
