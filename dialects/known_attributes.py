@@ -20,6 +20,7 @@ PREFIXES = ("tile.", "tile_asm.", "tile_layout.", "tile_repeat.", "tile_tensor."
 KNOWN: Mapping[str, str] = {
     "tile.machine": "the module",
     "tile.exchange_phases": "the module",
+    "tile.program": "the module",
     "tile.support": "the function",
     "tile.value": "an operation",
     "tile_layout.pinned": "an argument",

@@ -21,7 +21,7 @@ from tilewright.dialects.tile_repeat import SequenceType
 OUR_PREFIXES = ("tile_tensor.", "tile_repeat.", "tile_layout.")
 
 _INSTEAD = {
-    "func.call": "put the body of the called function in place of the call: a program is one function",
+    "func.call": "tile-inline-calls puts the body of the called function in its place",
     "arith.constant": "`tile_tensor.constant dense<...> : tensor<...>` makes a constant",
     "tensor.empty": "results of tile_tensor operations need no storage made for them",
 }

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from xdsl.dialects.builtin import DictionaryAttr, FileLineColLoc, IntegerAttr
+from xdsl.dialects.builtin import CallSiteLoc, DictionaryAttr, FileLineColLoc, IntegerAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -383,8 +383,10 @@ def op_text(op: Operation) -> str:
 
 
 def source_text(op: Operation) -> str:
-    """file:line:col of an operation, or nothing."""
+    """file:line:col of an operation (of an inlined one, in the function that was called), or nothing."""
     location = op.location
+    while isinstance(location, CallSiteLoc):
+        location = location.callee
     if isinstance(location, FileLineColLoc):
         return f"{location.filename.data}:{location.line.data}:{location.column.data}"
     return ""

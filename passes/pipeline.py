@@ -17,19 +17,24 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
+from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import entry_function, read_entry
 from tilewright.dialects.program_check import check_operations, check_types
+from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import Machine
-from tilewright.passes.tensor_ir import dtype_of, machine_of, tensor_of
+from tilewright.passes.programs import Census, program_name, programs
+from tilewright.passes.tensor_ir import MACHINE, dtype_of, machine_of, nearest_machine, tensor_of
 from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
 from tilewright.passes.tile_convert_compact_micro_panels import TileConvertCompactMicroPanelsPass
 from tilewright.passes.tile_fuse_epilogues import TileFuseEpiloguesPass
+from tilewright.passes.tile_inline_calls import TileInlineCallsPass
 from tilewright.passes.tile_lower_to_asm import TileLowerToAsmPass
 from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
 from tilewright.passes.tile_merge_phases import TileMergePhasesPass
+from tilewright.passes.tile_outline import TileOutlinePass
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass, plan_layouts
 from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
 from tilewright.passes.tile_select_homes import TileSelectHomesPass
@@ -67,6 +72,8 @@ class Stage:
     description: str
     make: Callable[[Options], ModulePass]
     selects_homes: bool = False
+    finds_programs: bool = False
+    """It works on the whole module, before its programs are compiled one by one."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,20 @@ def _plan_layouts(options: Options) -> ModulePass:
 
 
 STAGES: tuple[Stage, ...] = (
+    Stage(
+        TileInlineCallsPass.name,
+        "tensors",
+        "inline calls between functions of tensor operations",
+        lambda o: TileInlineCallsPass(),
+        finds_programs=True,
+    ),
+    Stage(
+        TileOutlinePass.name,
+        "tensors",
+        "part programs from foreign code",
+        lambda o: TileOutlinePass(),
+        finds_programs=True,
+    ),
     Stage(
         TileFuseEpiloguesPass.name,
         "tensors",
@@ -210,22 +231,87 @@ def compile(
     observe: Observer | None = None,
 ) -> None:
     """
-    Compile a module in place, from the level it has reached to the machine program, or to the end of the
-    stage `until`. It is verified after every stage. Raises TileError, with the place in the program.
+    Compile a module in place: every program in it, from the level it has reached to the machine program, or
+    to the end of the stage `until`. It is verified after every stage. Foreign code stays as it is. Raises
+    TileError, with the place in the program.
     """
-    level = level_of(module)
-    if level == "machine":
-        return
-    if level == "tensors":
-        check_types(entry_function(module))
-        check_operations(entry_function(module))
-    if homes == "auto":
-        homes = choose_homes(module, machine_of(module, machine)) if level == "tensors" else "planned"
-    options = Options(machine, plan, homes)
-    for stage in _until(stages(level, homes=homes), until):
-        with observe(stage, module) if observe is not None else nullcontext():
-            stage.make(options).apply(context, module)
-            module.verify()
+    options = Options(machine, plan)
+    todo = list(_until(STAGES, until))
+    for stage in todo:
+        if stage.finds_programs:
+            _run(stage, options, module, context, observe)
+    found = programs(module)
+    if plan is not None and len(found) > 1:
+        raise TileError(
+            f"a plan is of one program, the module has {len(found)}: "
+            + ", ".join(f"@{program_name(program)}" for program in found),
+            hint="compile them one by one, each with its plan",
+        )
+    for program in found:
+        level = level_of(program)
+        if level == "machine":
+            continue
+        if level == "tensors":
+            check_types(entry_function(program))
+            check_operations(entry_function(program))
+        chosen = homes
+        if chosen == "auto":
+            at_first = level == "tensors"
+            chosen = choose_homes(program, machine_of(program, machine)) if at_first else "planned"
+        for stage in stages(level, homes=chosen):
+            if stage in todo and not stage.finds_programs:
+                _run(stage, Options(machine, plan, chosen), program, context, observe)
+    if module not in found:
+        module.verify()
+
+
+def select_program(module: ModuleOp, context: Context, entry: str | None = None) -> ModuleOp:
+    """
+    The program called `entry` in a module that has several, or foreign code around them: a module of its own.
+    Without a name: the only one, or `main`. The module given is used up. Raises TileError.
+    """
+    census = Census.of(module)
+    if entry is None and not census.ours and census.mixed():
+        check_operations(census.mixed()[0])
+    for stage in STAGES:
+        if stage.finds_programs:
+            _run(stage, Options(), module, context, None)
+    found = programs(module)
+    if found == (module,) and entry is None:
+        return module
+    names = [program_name(program) or _entry_name(program) for program in found]
+    wanted = "main" if entry is None and len(found) > 1 else entry
+    if wanted is not None and wanted not in names:
+        message = (
+            f"the module has {len(names)} programs" if entry is None else f"there is no program @{entry}"
+        )
+        raise TileError(
+            message,
+            location=module.location,
+            notes=(f"programs: {', '.join(f'@{name}' for name in names)}",),
+            hint="name the one to take (entry=, or --entry of tile-run)",
+        )
+    chosen = found[0 if wanted is None else names.index(wanted)]
+    machine = nearest_machine(chosen)
+    if chosen.parent is not None:
+        chosen.detach()
+    if machine is not None:
+        chosen.attributes[MACHINE] = StringAttr(machine)
+    return chosen
+
+
+def _entry_name(module: ModuleOp) -> str:
+    if level_of(module) == "machine":
+        return module_to_program(module).name
+    return entry_function(module).sym_name.data
+
+
+def _run(
+    stage: Stage, options: Options, module: ModuleOp, context: Context, observe: Observer | None
+) -> None:
+    with observe(stage, module) if observe is not None else nullcontext():
+        stage.make(options).apply(context, module)
+        module.verify()
 
 
 def _until(found: Sequence[Stage], last: str | None) -> Iterator[Stage]:

@@ -29,6 +29,7 @@ from tilewright import settings
 from tilewright.diagnostics import TileError
 from tilewright.dialects.reference import VALUE_NAME
 from tilewright.dialects.tile_layout import LayoutAttr
+from tilewright.dialects.tile_layout import machine_name as nearest_machine
 from tilewright.dialects.tile_repeat import SequenceType
 from tilewright.machine import Machine, MachineError, agree, load
 from tilewright.planning.layout import Layout, View
@@ -50,11 +51,11 @@ def machine_of(module: ModuleOp, option: str | None) -> Machine:
 
 def machine_name(module: ModuleOp, option: str | None) -> str:
     """
-    The machine's name or file: a pass's `machine=` option, the tool's `--machine` or the module's attribute,
-    which must stand for the same content; what they call it is a label.
+    The machine's name or file: a pass's `machine=` option, the tool's `--machine` or the attribute of the
+    module, or of the nearest around it that has one. They must stand for the same content; what they call it
+    is a label.
     """
-    attribute = module.attributes.get(MACHINE)
-    written = attribute.data if isinstance(attribute, StringAttr) else None
+    written = nearest_machine(module)
     given = settings.current().machine
     for text, name in (("machine=", option), ("--machine ", given if option is None else None)):
         if name is not None and written is not None:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import buffer_type
@@ -31,6 +30,7 @@ from tilewright.passes.memory_ir import (
     member_stride,
     memory_requests,
 )
+from tilewright.passes.programs import ProgramPass
 from tilewright.passes.tensor_ir import machine_of
 from tilewright.planning.memory.check import check
 from tilewright.planning.memory.place import Unplaced, allocate
@@ -44,13 +44,13 @@ __all__ = ["SUPPORT", "TileAllocateMemoryPass", "member_stride"]
 
 
 @dataclass(frozen=True)
-class TileAllocateMemoryPass(ModulePass):
+class TileAllocateMemoryPass(ProgramPass):
     """Place buffers, rows, tables and code."""
 
     name = "tile-allocate-memory"
     machine: str | None = None
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         place_function(entry_function(op), machine_of(op, self.machine))
 
 

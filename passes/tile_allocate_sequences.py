@@ -18,23 +18,23 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
-from xdsl.passes import ModulePass
 
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import buffer_type
 from tilewright.passes.memory_ir import Requests, check_row_cap, memory_requests
+from tilewright.passes.programs import ProgramPass
 from tilewright.passes.tensor_ir import machine_of
 from tilewright.passes.tile_allocate_memory import place
 
 
 @dataclass(frozen=True)
-class TileAllocateSequencesPass(ModulePass):
+class TileAllocateSequencesPass(ProgramPass):
     """Place the sequences of repeats."""
 
     name = "tile-allocate-sequences"
     machine: str | None = None
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
         function = entry_function(op)
         check_row_cap(function, machine)

@@ -17,17 +17,17 @@ from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from tilewright.dialects.entry import entry_function
 from tilewright.machine import Machine
 from tilewright.passes.home_ir import Home, check_pinned, find_homes, materialise, unencodable
+from tilewright.passes.programs import ProgramPass
 from tilewright.passes.tensor_ir import machine_of
 from tilewright.planning.homes import Candidate, candidates, materialise_cycles
 
 
 @dataclass(frozen=True)
-class TileConvertCompactMicroPanelsPass(ModulePass):
+class TileConvertCompactMicroPanelsPass(ProgramPass):
     """Store parameters once, in panels of their consumer's order."""
 
     name = "tile-convert-compact-micro-panels"
@@ -35,7 +35,7 @@ class TileConvertCompactMicroPanelsPass(ModulePass):
     panels: Literal["cost", "fine", "whole", "row-major"] = "cost"
     budget: int | None = None
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
         homes = find_homes(op)
         check_pinned(homes, machine)

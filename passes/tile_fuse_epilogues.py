@@ -16,7 +16,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.reference import value_names
@@ -28,16 +27,17 @@ from tilewright.dialects.tile_tensor import (
     element_of,
     is_float8,
 )
+from tilewright.passes.programs import ProgramPass
 from tilewright.passes.tensor_ir import VALUE_NAME
 
 
 @dataclass(frozen=True)
-class TileFuseEpiloguesPass(ModulePass):
+class TileFuseEpiloguesPass(ProgramPass):
     """Fuse bias and gelu."""
 
     name = "tile-fuse-epilogues"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         for function in [o for o in op.walk() if isinstance(o, FuncOp)]:
             self.fuse(function)
 

@@ -15,7 +15,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, DictionaryAttr, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
-from xdsl.passes import ModulePass
 
 from tilewright.backends import program as asm
 from tilewright.backends.image import encode_supervisor
@@ -38,6 +37,7 @@ from tilewright.machine import Machine
 from tilewright.machine.kernels import kernel
 from tilewright.passes.exchange_ir import phase_buffers, phase_schedule
 from tilewright.passes.memory_ir import instruction_lives
+from tilewright.passes.programs import ProgramPass
 from tilewright.passes.tensor_ir import LoweringError, machine_of
 from tilewright.passes.tile_allocate_memory import SUPPORT, member_stride
 from tilewright.planning.dtypes import itemsize, numpy_dtype
@@ -48,13 +48,13 @@ from tilewright.planning.stages import Buffer, call_extents, flat_extents
 
 
 @dataclass(frozen=True)
-class TileLowerToAsmPass(ModulePass):
+class TileLowerToAsmPass(ProgramPass):
     """Lower tile operations to the machine program."""
 
     name = "tile-lower-to-asm"
     machine: str | None = None
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
         program = _Assembler(machine, machine.reference).assemble(entry_function(op))
         lowered = program_to_module(program)

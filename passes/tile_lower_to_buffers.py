@@ -26,7 +26,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from tilewright.diagnostics import TileError
@@ -36,6 +35,7 @@ from tilewright.dialects.program_check import unsupported
 from tilewright.dialects.tile import AllocOp, BindOp, BufferType, ComputeOp, ExchangeOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
 from tilewright.machine import Machine
+from tilewright.passes.programs import ProgramPass
 from tilewright.passes.tensor_ir import (
     LoweringError,
     choice_of,
@@ -61,13 +61,13 @@ _ELEMENTS = {"f32": f32, "i32": i32}
 
 
 @dataclass(frozen=True)
-class TileLowerToBuffersPass(ModulePass):
+class TileLowerToBuffersPass(ProgramPass):
     """Lower tensor operations to buffers, kernels and exchanges."""
 
     name = "tile-lower-to-buffers"
     machine: str | None = None
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
         entry = read_entry(op)
         function = lower_entry(entry, machine)

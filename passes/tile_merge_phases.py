@@ -18,18 +18,18 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from tilewright.dialects.tile import AllocOp, BindOp, ComputeOp, ExchangeOp, RepeatOp, owner_alloc
+from tilewright.passes.programs import ProgramPass
 
 
 @dataclass(frozen=True)
-class TileMergePhasesPass(ModulePass):
+class TileMergePhasesPass(ProgramPass):
     """Merge independent exchange phases."""
 
     name = "tile-merge-phases"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         for function in [o for o in op.walk() if isinstance(o, FuncOp)]:
             merge_function(function)
 

@@ -15,12 +15,12 @@ from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.passes import ModulePass
 
 from tilewright import settings
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.program_check import check_placed, check_types
 from tilewright.passes.graph_ir import GraphOfModule
+from tilewright.passes.programs import ProgramPass
 from tilewright.passes.tensor_ir import MACHINE, machine_of
 from tilewright.planning.capacity import check_capacity
 from tilewright.planning.plan import Plan
@@ -28,7 +28,7 @@ from tilewright.planning.search.favourites import choose
 
 
 @dataclass(frozen=True)
-class TilePlanLayoutsPass(ModulePass):
+class TilePlanLayoutsPass(ProgramPass):
     """Choose plans and layouts."""
 
     name = "tile-plan-layouts"
@@ -36,7 +36,7 @@ class TilePlanLayoutsPass(ModulePass):
     plan: str | None = None
     homes: Literal["compact", "ready"] = "compact"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         path = self.plan or settings.current().plan_path
         plan_layouts(op, Plan.read(path) if path is not None else Plan(), self.machine, self.homes)
 

@@ -36,7 +36,6 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright import settings
@@ -48,6 +47,7 @@ from tilewright.dialects.tensor_base import element_of
 from tilewright.dialects.tile_repeat import RepeatOp, SequenceType
 from tilewright.dialects.tile_tensor import CastOp, ConstantOp, MatmulOp
 from tilewright.frontends.program_folder import PARAMETERS, read_tensors, runs_in, select_run
+from tilewright.passes.programs import ProgramPass
 from tilewright.planning.dtypes import float_format
 
 Array = NDArray[np.generic]
@@ -64,7 +64,7 @@ class QuantizeError(TileError):
 
 
 @dataclass(frozen=True)
-class TileQuantizePass(ModulePass):
+class TileQuantizePass(ProgramPass):
     """Cast the operands of matrix products to FP8, with power-of-two scales from sample inputs."""
 
     name = "tile-quantize"
@@ -73,7 +73,7 @@ class TileQuantizePass(ModulePass):
     format: str = "f8E4M3FNUZ"
     skip: tuple[str, ...] = ()
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         path = self.inputs or settings.current().inputs_path
         if path is None:
             raise QuantizeError(

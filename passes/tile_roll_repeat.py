@@ -22,7 +22,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.entry import (
@@ -32,20 +31,21 @@ from tilewright.dialects.entry import (
     default_input_name,
 )
 from tilewright.dialects.tile_repeat import PackOp, RepeatOp, SequenceType, YieldOp
+from tilewright.passes.programs import ProgramPass
 
 _IGNORED = ("tile.value",)
 """Attributes that name an operation and do not say what it does."""
 
 
 @dataclass(frozen=True)
-class TileRollRepeatPass(ModulePass):
+class TileRollRepeatPass(ProgramPass):
     """Roll repeated straight-line code."""
 
     name = "tile-roll-repeat"
     min_count: int = 2
     min_ops: int = 2
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         for function in tuple(f for f in op.walk() if isinstance(f, FuncOp) and len(f.body.blocks) == 1):
             roller = _Roller(function, self.min_count, self.min_ops)
             while roller.roll_one():

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects.tile import ExchangeOp
 from tilewright.machine import Machine
 from tilewright.passes.exchange_ir import PhaseFigures, phase_figures, record_figures, set_items
+from tilewright.passes.programs import ProgramPass
 from tilewright.passes.tensor_ir import machine_of
 from tilewright.settings import current
 
 
 @dataclass(frozen=True)
-class TileScheduleExchangePass(ModulePass):
+class TileScheduleExchangePass(ProgramPass):
     """Schedule the exchange phases."""
 
     name = "tile-schedule-exchange"
@@ -30,7 +30,7 @@ class TileScheduleExchangePass(ModulePass):
     items: str | None = None
     """"auto": 8-byte items where they make a phase shorter; "words": nowhere. Default: the tool's option."""
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         record_figures(op, schedule_phases(op, machine_of(op, self.machine), self.items))
 
 

@@ -19,7 +19,6 @@ from typing import Literal
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 
 from tilewright import settings
 from tilewright.diagnostics import TileError
@@ -34,6 +33,7 @@ from tilewright.passes.home_ir import (
     moved,
     unencodable,
 )
+from tilewright.passes.programs import ProgramPass
 from tilewright.passes.tensor_ir import LoweringError, machine_of
 from tilewright.passes.tile_allocate_memory import place_function
 from tilewright.passes.tile_lower_to_buffers import lower_entry
@@ -45,7 +45,7 @@ from tilewright.planning.layout import Layout
 
 
 @dataclass(frozen=True)
-class TileSelectHomesPass(ModulePass):
+class TileSelectHomesPass(ProgramPass):
     """Choose where parameters live."""
 
     name = "tile-select-homes"
@@ -56,7 +56,7 @@ class TileSelectHomesPass(ModulePass):
     rotations: int = 512
     check: bool = True
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
         homes = find_homes(op)
         check_pinned(homes, machine)

@@ -12,22 +12,22 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.passes import ModulePass
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects.tile import ExchangeOp, buffer_type
+from tilewright.passes.programs import ProgramPass
 from tilewright.planning.exchange.panels import traverse
 
 PANELS = "panels"
 
 
 @dataclass(frozen=True)
-class TileTraverseExchangePanelsPass(ModulePass):
+class TileTraverseExchangePanelsPass(ProgramPass):
     """Account for the panels and spans of the exchange phases."""
 
     name = "tile-traverse-exchange-panels"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         for phase in op.walk():
             if not isinstance(phase, ExchangeOp):
                 continue

@@ -26,7 +26,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.entry import (
@@ -38,6 +37,7 @@ from tilewright.dialects.entry import (
 )
 from tilewright.dialects.tile_layout import ConvertOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType, YieldOp
+from tilewright.passes.programs import ProgramPass
 from tilewright.passes.tensor_ir import VALUE_NAME, placement
 
 
@@ -211,10 +211,10 @@ def unroll_repeats(module: ModuleOp) -> None:
 
 
 @dataclass(frozen=True)
-class TileUnrollRepeatPass(ModulePass):
+class TileUnrollRepeatPass(ProgramPass):
     """`tile-unroll-repeat`: straight-line code for every repeat."""
 
     name = "tile-unroll-repeat"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         unroll_repeats(op)

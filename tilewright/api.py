@@ -109,16 +109,18 @@ def compile(
     program: ModuleOp | str | os.PathLike[str],
     machine: str | os.PathLike[str] | None = None,
     *,
+    entry: str | None = None,
     plan: Plan | str | os.PathLike[str] | None = None,
     homes: pipeline.Homes = "auto",
     context: Context | None = None,
 ) -> Program:
     """
     Compile a program of any level: text of IR, a path to a file of it, or an xDSL module, which is left as it
-    is. `machine` is a name or a machine file; without it the program's own (`tile.machine`), or c600. `plan`
-    forces what it names. `context` parses text with further dialects.
+    is. `entry` names the function to compile where the module has several, or foreign code around them; the
+    result holds that program alone. `machine` is a name or a machine file; without it the program's own
+    (`tile.machine`), or c600. `plan` forces what it names. `context` parses text with further dialects.
     """
-    module = _module(program, context)
+    module = pipeline.select_program(_module(program, context), context or Context(), entry)
     written = module.attributes.get(MACHINE)
     if machine is not None:
         if isinstance(written, StringAttr):
@@ -158,12 +160,17 @@ def reference(
     inputs: Arrays | None = None,
     parameters: Arrays | None = None,
     *,
+    entry: str | None = None,
     context: Context | None = None,
 ) -> dict[str, Array]:
-    """The outputs of a tensor program by its definition in numpy: no machine, no plan."""
+    """
+    The outputs of a tensor program by its definition in numpy: no machine, no plan. `entry` is as in
+    `compile`.
+    """
     from tilewright.dialects.reference import evaluate
 
-    return dict(evaluate(_module(program, context), inputs or {}, parameters or {}))
+    module = pipeline.select_program(_module(program, context), context or Context(), entry)
+    return dict(evaluate(module, inputs or {}, parameters or {}))
 
 
 def _module(program: ModuleOp | str | os.PathLike[str], context: Context | None) -> ModuleOp:

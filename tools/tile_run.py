@@ -59,6 +59,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("tile-run", description=__doc__, allow_abbrev=False)
     parser.add_argument("program", type=Path, help="program folder, or a module of any level")
     parser.add_argument("--machine", help="name of a machine or path of a machine file")
+    parser.add_argument(
+        "--entry", metavar="NAME", help="the function to run (default: the only program, or @main)"
+    )
     parser.add_argument("--plan", type=Path, help="plan file that forces plan records")
     parser.add_argument(
         "--dump-plan", type=Path, metavar="FILE", help="write the plan records in use, as --plan reads them"
@@ -219,7 +222,7 @@ def run(arguments: Sequence[str]) -> int:
     )
     context = make_context()
     assert folder.program_path is not None
-    module = load_module(folder.program_path, context)
+    module = pipeline.select_program(load_module(folder.program_path, context), context, options.entry)
     clock.measure("read", start)
     if pipeline.level_of(module) == "machine":
         machine = load(_check_machine(module, options.machine))

@@ -178,7 +178,7 @@ def test_list_passes_names_options_and_defaults(run: Run) -> None:
     assert re.search(r"^    machine: .*", out, re.M)
     assert re.search(r"^    canonicalize$", out, re.M)
     stages = out.partition("stages of tile-compile and tile-run, in order:\n")[2]
-    assert stages.startswith("    tile-fuse-epilogues: ") and "    tile-lower-to-asm: " in stages
+    assert stages.startswith("    tile-inline-calls: ") and "    tile-lower-to-asm: " in stages
 
 
 def test_an_early_reader_of_the_output_is_no_error() -> None:

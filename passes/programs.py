@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The programs of a module, and what else is in it.
+
+A program is one function of our operations in a module of its own. A module that holds nothing else is that
+module. Where foreign code is around, or several programs, `tile-outline` gives each a nested module with the
+attribute `tile.program`; every pass works on the programs of a module (`programs`) and leaves the rest as it
+is.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, Operation
+from xdsl.passes import ModulePass
+
+from tilewright.dialects.program_check import type_fault
+
+PROGRAM = "tile.program"
+"""On a module: it holds one program, of this name, and nothing else."""
+
+OURS = ("tile.", "tile_asm.", "tile_layout.", "tile_repeat.", "tile_tensor.")
+"""Prefixes of the names of our operations, and of our attributes."""
+
+
+def programs(module: ModuleOp) -> tuple[ModuleOp, ...]:
+    """The modules of one program each, in order: those inside that are marked, or else the module itself."""
+    if PROGRAM in module.attributes:
+        return (module,)
+    marked = tuple(op for op in module.walk() if isinstance(op, ModuleOp) and PROGRAM in op.attributes)
+    return marked or (module,)
+
+
+def program_name(module: ModuleOp) -> str | None:
+    """The name of a marked program; None for a module that is not marked."""
+    name = module.attributes.get(PROGRAM)
+    return name.data if isinstance(name, StringAttr) else None
+
+
+def scopes(module: ModuleOp) -> tuple[ModuleOp, ...]:
+    """The module and all inside of it that are no marked programs: each is a table of symbols."""
+    found = [op for op in module.walk() if isinstance(op, ModuleOp)]
+    return tuple(op for op in found if PROGRAM not in op.attributes)
+
+
+class ProgramPass(ModulePass):
+    """A pass that works on one program at a time, and on every program of a module."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for program in programs(op):
+            self.apply_to_program(ctx, program)
+
+    @abstractmethod
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
+        """Work on a module that is one program."""
+
+
+def is_ours(op: Operation, callable: Container[str] | None = None) -> bool:
+    """
+    Whether an operation is one of ours, with all that is in its regions: calls there are those of functions
+    in `callable` (None: any).
+    """
+    return op.name.startswith(OURS) and all(
+        inner.name.startswith(OURS)
+        or (isinstance(inner, CallOp) and (callable is None or callee(inner) in callable))
+        for inner in op.walk()
+    )
+
+
+def is_declared(function: FuncOp) -> bool:
+    """Whether an attribute of ours on an argument or a result says that the function is a program."""
+    for attributes in (function.arg_attrs, function.res_attrs):
+        for entry in attributes or ():
+            if any(name.startswith(OURS) for name in entry.data):
+                return True
+    return False
+
+
+def callee(call: CallOp) -> str:
+    """The name of the called function."""
+    return call.callee.root_reference.data
+
+
+def calls(function: FuncOp) -> Iterator[CallOp]:
+    """The calls in a function, at any depth, in order."""
+    return (op for op in function.walk() if isinstance(op, CallOp))
+
+
+@dataclass(frozen=True)
+class Census:
+    """
+    What a module (one table of symbols) holds: functions with a body by name, those of ours among them, and
+    the operations beside the functions of ours. Functions of ours hold our operations, on types that compile,
+    and calls to each other; or they say that they are programs, whatever they hold.
+    """
+
+    module: ModuleOp
+    functions: dict[str, FuncOp]
+    ours: dict[str, FuncOp]
+    host: tuple[Operation, ...]
+
+    @staticmethod
+    def of(module: ModuleOp) -> Census:
+        functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp) and op.body.blocks}
+        ours = {name: f for name, f in functions.items() if is_declared(f) or _only_ours(f)}
+        while stray := [n for n, f in ours.items() if not is_declared(f) and not _calls_within(f, ours)]:
+            for name in stray:
+                del ours[name]
+        members = set(ours.values())
+        host = tuple(
+            op
+            for op in module.ops
+            if op not in members
+            and not op.name.startswith(OURS)
+            and not (isinstance(op, ModuleOp) and PROGRAM in op.attributes)
+        )
+        return Census(module, functions, ours, host)
+
+    def referenced(self) -> set[str]:
+        """Names that foreign code refers to, in calls and in any attribute."""
+        return {name for op in self.host for inner in op.walk() for name in _symbols_of(inner)}
+
+    def helpers(self) -> set[str]:
+        """Functions of ours that only functions of ours call: `main` is none, whoever calls it."""
+        called = {callee(c) for f in self.ours.values() for c in calls(f)}
+        return {n for n in self.ours if n in called and n != "main"} - self.referenced()
+
+    def mixed(self) -> tuple[FuncOp, ...]:
+        """Foreign functions with operations of ours inside."""
+        return tuple(
+            op
+            for op in self.host
+            if isinstance(op, FuncOp) and any(inner.name.startswith(OURS) for inner in op.walk())
+        )
+
+
+def _only_ours(function: FuncOp) -> bool:
+    if len(function.body.blocks) != 1:
+        return False
+    types = (*function.function_type.inputs, *function.function_type.outputs)
+    if any(type_fault(type_) is not None for type_ in types):
+        return False
+    return all(is_ours(op) or op.name in ("func.call", "func.return") for op in function.body.block.ops)
+
+
+def _calls_within(function: FuncOp, ours: dict[str, FuncOp]) -> bool:
+    return all(callee(call) in ours for call in calls(function))
+
+
+def _symbols_of(op: Operation) -> Iterator[str]:
+    for attribute in (*op.properties.values(), *op.attributes.values()):
+        yield from _symbols(attribute)
+
+
+def _symbols(attribute: Attribute) -> Iterator[str]:
+    match attribute:
+        case SymbolRefAttr():
+            yield attribute.root_reference.data
+        case ArrayAttr():
+            for entry in attribute.data:
+                yield from _symbols(entry)
+        case DictionaryAttr():
+            for entry in attribute.data.values():
+                yield from _symbols(entry)
+        case _:
+            return
