@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.diagnostics import TileError
-from tilewright.planning.dtypes import UnknownDtype, is_integer, itemsize, numpy_dtype
+from tilewright.machine.dtypes import UnknownDtype, is_integer, itemsize, numpy_dtype
+from tilewright.machine.numerics.operations import cast_array
 from tilewright.planning.layout import Layout
-from tilewright.planning.view import View
-from tilewright.sim.numerics import cast_array
+from tilewright.planning.layout.view import View
 
 _UINT = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 

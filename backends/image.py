@@ -38,7 +38,7 @@ from tilewright.backends.program import (
     Repeat,
     Tap,
 )
-from tilewright.planning.dtypes import name_of, numpy_dtype
+from tilewright.machine.dtypes import name_of, numpy_dtype
 
 FORMAT = "tilewright.image"
 VERSION = 1

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.diagnostics import TileError
-from tilewright.planning.dtypes import DTYPES, itemsize
+from tilewright.machine.dtypes import DTYPES, itemsize
 from tilewright.planning.layout import Layout
-from tilewright.planning.view import LayoutError, View
+from tilewright.planning.layout.view import LayoutError, View
 
 NO_POSITION = 0xFFFFFFFF
 """Entry of a positions table that names no word (rows have different numbers of sends)."""

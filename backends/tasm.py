@@ -52,7 +52,7 @@ from tilewright.backends.program import (
     table_problem,
 )
 from tilewright.backends.rows import NAMES, decode
-from tilewright.planning.dtypes import name_of, numpy_dtype
+from tilewright.machine.dtypes import name_of, numpy_dtype
 
 Node = Tree[Token]
 

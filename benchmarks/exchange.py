@@ -21,7 +21,7 @@ import numpy as np
 
 from tilewright.machine import load
 from tilewright.planning.exchange import Messages, schedule
-from tilewright.planning.geometry import transfers
+from tilewright.planning.exchange.geometry import transfers
 from tilewright.planning.layout import Axis, Layout, Split, View, linear_home
 from tilewright.planning.operators import attention, matmul
 

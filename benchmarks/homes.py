@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from tilewright.dialects.parsing import context, parse_module
-from tilewright.passes.home_ir import find_homes
+from tilewright.passes.ir.homes import find_homes
 from tilewright.passes.tile_convert_compact_micro_panels import TileConvertCompactMicroPanelsPass as Compact
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
 from tilewright.passes.tile_select_homes import TileSelectHomesPass as Select

@@ -14,7 +14,6 @@ parts take what is published. Takes about a minute; the table is in docs/spec/cy
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,9 +27,10 @@ import numpy as np
 from tilewright import settings
 from tilewright.backends.image import to_image
 from tilewright.machine import Machine, kernels, load
-from tilewright.machine.formulas import Scalars, Terms
-from tilewright.machine.measurements import FILE
-from tilewright.passes.exchange_ir import read_figures
+from tilewright.machine.kernels.formulas import Scalars, Terms
+from tilewright.machine.kernels.measurements import FILE
+from tilewright.machine.kernels.registry import substituted
+from tilewright.passes.ir.exchange import read_figures
 from tilewright.sim.executor import Executor, RunResult
 from tilewright.tools.driver.main import load_module, make_context
 from tilewright.tools.tile_run import Clock, compile_module
@@ -72,7 +72,7 @@ def _grid(parts: Sequence[int]) -> tuple[int, int, int]:
 
 
 def published() -> list[Published]:
-    """The three plans of `machine/measurements.json`, in its order."""
+    """The three plans of `machine/kernels/measurements.json`, in its order."""
     entries = json.loads(FILE.read_text("utf-8"))["model_cycles"]
     found: list[Published] = []
     for entry in entries:
@@ -107,13 +107,8 @@ THEN = {"pointwise.gelu_tanh": _gelu_then, "reduce_partials": _reduce_then}
 @contextmanager
 def kernels_of_that_date() -> Iterator[None]:
     """The registry with the formulas of that date."""
-    registry = kernels._REGISTRY
-    today = {name: registry[name] for name in THEN}
-    registry.update({name: dataclasses.replace(registry[name], formula=THEN[name]) for name in THEN})
-    try:
+    with substituted(THEN):
         yield
-    finally:
-        registry.update(today)
 
 
 def by_part(result: RunResult) -> dict[str, int]:

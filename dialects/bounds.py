@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from tilewright.dialects import tile_tensor as tt
 from tilewright.dialects.nearest import nearest
 from tilewright.dialects.reference import Step, saturates
-from tilewright.dialects.tensor_base import element_of, is_float, is_float8
-from tilewright.machine.matrix_unit import pass_inputs
-from tilewright.planning.dtypes import float_format
+from tilewright.dialects.tensor.base import element_of, is_float, is_float8
+from tilewright.machine.dtypes import float_format
+from tilewright.machine.kernels.matrix_unit import pass_inputs
 
 Array = NDArray[Any]
 Error = tuple[Array, Array]

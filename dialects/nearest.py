@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Rounding as docs/spec/numerics.md defines it, for the reference: by frexp and rint on f64, with nothing in
-common with the machine model's (`tilewright.sim.rounding`), which it judges.
+common with the machine model's (`tilewright.machine.numerics.rounding`), which it judges.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.planning.dtypes import float_format, is_fp8, is_integer, numpy_dtype
+from tilewright.machine.dtypes import float_format, is_fp8, is_integer, numpy_dtype
 
 Array = NDArray[Any]
 

@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect
 from xdsl.universe import Universe
 
-from tilewright.tools.driver.parsing import parse_source
-from tilewright.tools.driver.sources import Source, Sources
+from tilewright.dialects.text.parser import parse_source
+from tilewright.dialects.text.sources import Source, Sources
 
 
 def context() -> Context:

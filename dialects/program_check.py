@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostics import TileError
-from tilewright.dialects.tensor_base import ELEMENT_TYPES, tensor_type_fault
+from tilewright.dialects.tensor.base import ELEMENT_TYPES, tensor_type_fault
 from tilewright.dialects.tile_layout import verify_placement
 from tilewright.dialects.tile_repeat import SequenceType
 

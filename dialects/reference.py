@@ -27,9 +27,9 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects import tile_repeat, tile_tensor
 from tilewright.dialects.entry import Argument, read_entry
 from tilewright.dialects.nearest import convert, nearest
-from tilewright.dialects.tensor_shapes import show
+from tilewright.dialects.tensor.shapes import show
 from tilewright.dialects.tile_tensor import element_of, is_float, is_float8, shape_of
-from tilewright.planning.dtypes import float_format, numpy_dtype
+from tilewright.machine.dtypes import float_format, numpy_dtype
 
 Array = NDArray[Any]
 Value = Array | tuple["Value", ...]

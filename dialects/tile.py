@@ -41,8 +41,8 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostics import TileError
-from tilewright.dialects.buffer_declarations import AllocOp, BindOp
-from tilewright.dialects.buffer_types import (
+from tilewright.dialects.buffers.declarations import AllocOp, BindOp
+from tilewright.dialects.buffers.types import (
     BufferType,
     Map,
     buffer_type,

@@ -35,7 +35,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.backends.program import DEEPEST, Program, ProgramError
-from tilewright.dialects.asm_attributes import (
+from tilewright.dialects.asm.attributes import (
     OperandAttr,
     PatchAttr,
     ScalarsAttr,
@@ -45,7 +45,7 @@ from tilewright.dialects.asm_attributes import (
     print_quoted,
     print_text,
 )
-from tilewright.dialects.asm_declarations import (
+from tilewright.dialects.asm.declarations import (
     DECLARATIONS,
     BindingOp,
     CodeOp,
@@ -54,7 +54,7 @@ from tilewright.dialects.asm_declarations import (
     ProgramPart,
     TableOp,
 )
-from tilewright.dialects.asm_instructions import (
+from tilewright.dialects.asm.instructions import (
     INSTRUCTIONS,
     check_only,
     from_instruction,

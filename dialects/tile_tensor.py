@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from tilewright.dialects.tensor_base import (
+from tilewright.dialects.tensor.base import (
     RoundingOperation,
     TensorOperation,
     element_of,
@@ -27,7 +27,7 @@ from tilewright.dialects.tensor_base import (
     shape_of,
     tensor_type,
 )
-from tilewright.dialects.tensor_elementwise import (
+from tilewright.dialects.tensor.elementwise import (
     AbsOp,
     AddOp,
     Approximation,
@@ -58,7 +58,7 @@ from tilewright.dialects.tensor_elementwise import (
     TanhOp,
     UnaryOperation,
 )
-from tilewright.dialects.tensor_movement import (
+from tilewright.dialects.tensor.movement import (
     BroadcastOp,
     ConcatOp,
     ConstantOp,
@@ -71,13 +71,13 @@ from tilewright.dialects.tensor_movement import (
     SliceOp,
     TransposeOp,
 )
-from tilewright.dialects.tensor_products import (
+from tilewright.dialects.tensor.products import (
     AttentionOp,
     EmptyRows,
     EmptyRowsAttr,
     MatmulOp,
 )
-from tilewright.dialects.tensor_rows import (
+from tilewright.dialects.tensor.rows import (
     LayerNormOp,
     ReduceOp,
     Reduction,

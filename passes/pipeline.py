@@ -25,8 +25,9 @@ from tilewright.dialects.entry import entry_function, read_entry
 from tilewright.dialects.program_check import check_operations, check_types
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import Machine
-from tilewright.passes.programs import Census, program_name, programs
-from tilewright.passes.tensor_ir import MACHINE, dtype_of, machine_of, nearest_machine, tensor_of
+from tilewright.machine.dtypes import itemsize
+from tilewright.passes.ir.programs import Census, program_name, programs
+from tilewright.passes.ir.tensors import MACHINE, dtype_of, machine_of, nearest_machine, tensor_of
 from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
 from tilewright.passes.tile_convert_compact_micro_panels import TileConvertCompactMicroPanelsPass
 from tilewright.passes.tile_fuse_epilogues import TileFuseEpiloguesPass
@@ -38,7 +39,6 @@ from tilewright.passes.tile_outline import TileOutlinePass
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass, plan_layouts
 from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
 from tilewright.passes.tile_select_homes import TileSelectHomesPass
-from tilewright.planning.dtypes import itemsize
 from tilewright.planning.plan import Plan
 
 Homes = Literal["planned", "selected", "auto"]

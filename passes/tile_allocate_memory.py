@@ -2,7 +2,7 @@
 """
 Gives every buffer, exchange row, table and kernel of a function its place in tile memory.
 
-The buffers become an allocation problem (`passes/memory_ir.py`), a library solves it (`planning/memory`), a
+The buffers become an allocation problem (`passes/ir/memory.py`), a library solves it (`planning/memory`), a
 checker that shares no code with the solver looks at the result, and the addresses are written back. Addresses
 that are in the IR already are kept. First, code and constrained sequences get whole memory elements to
 themselves; if the program does not fit so, only what the machine itself demands is kept apart. If that does
@@ -21,8 +21,7 @@ from xdsl.dialects.func import FuncOp
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import buffer_type
 from tilewright.machine import Machine
-from tilewright.passes.memory_diagnosis import explain_in_ir
-from tilewright.passes.memory_ir import (
+from tilewright.passes.ir.memory import (
     SUPPORT,
     SUPPORT_KEYS,
     Requests,
@@ -30,8 +29,9 @@ from tilewright.passes.memory_ir import (
     member_stride,
     memory_requests,
 )
-from tilewright.passes.programs import ProgramPass
-from tilewright.passes.tensor_ir import machine_of
+from tilewright.passes.ir.memory_diagnosis import explain_in_ir
+from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.tensors import machine_of
 from tilewright.planning.memory.check import check
 from tilewright.planning.memory.place import Unplaced, allocate
 from tilewright.planning.memory.problem import Solution

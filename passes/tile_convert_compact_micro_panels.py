@@ -20,9 +20,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects.entry import entry_function
 from tilewright.machine import Machine
-from tilewright.passes.home_ir import Home, check_pinned, find_homes, materialise, unencodable
-from tilewright.passes.programs import ProgramPass
-from tilewright.passes.tensor_ir import machine_of
+from tilewright.passes.ir.homes import Home, check_pinned, find_homes, materialise, unencodable
+from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.tensors import machine_of
 from tilewright.planning.homes import Candidate, candidates, materialise_cycles
 
 

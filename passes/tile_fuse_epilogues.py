@@ -27,8 +27,8 @@ from tilewright.dialects.tile_tensor import (
     element_of,
     is_float8,
 )
-from tilewright.passes.programs import ProgramPass
-from tilewright.passes.tensor_ir import VALUE_NAME
+from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.tensors import VALUE_NAME
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tilewright.diagnostics import TileError
-from tilewright.passes.programs import Census, callee, calls, programs, scopes
+from tilewright.passes.ir.programs import Census, callee, calls, programs, scopes
 
 
 class CallError(TileError):

@@ -34,16 +34,16 @@ from tilewright.dialects.tile import (
 )
 from tilewright.dialects.tile_asm import program_to_module
 from tilewright.machine import Machine
+from tilewright.machine.dtypes import itemsize, numpy_dtype
 from tilewright.machine.kernels import kernel
-from tilewright.passes.exchange_ir import phase_buffers, phase_schedule
-from tilewright.passes.memory_ir import instruction_lives
-from tilewright.passes.programs import ProgramPass
-from tilewright.passes.tensor_ir import LoweringError, machine_of
+from tilewright.passes.ir.exchange import phase_buffers, phase_schedule
+from tilewright.passes.ir.memory import instruction_lives
+from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.tensors import LoweringError, machine_of
 from tilewright.passes.tile_allocate_memory import SUPPORT, member_stride
-from tilewright.planning.dtypes import itemsize, numpy_dtype
 from tilewright.planning.layout import View
+from tilewright.planning.layout.padding import PadRegion, pad_region
 from tilewright.planning.operators.base import round_up
-from tilewright.planning.padding import PadRegion, pad_region
 from tilewright.planning.stages import Buffer, call_extents, flat_extents
 
 

@@ -35,8 +35,8 @@ from tilewright.dialects.program_check import unsupported
 from tilewright.dialects.tile import AllocOp, BindOp, BufferType, ComputeOp, ExchangeOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
 from tilewright.machine import Machine
-from tilewright.passes.programs import ProgramPass
-from tilewright.passes.tensor_ir import (
+from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.tensors import (
     LoweringError,
     choice_of,
     dtype_of,

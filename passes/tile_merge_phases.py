@@ -20,7 +20,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.tile import AllocOp, BindOp, ComputeOp, ExchangeOp, RepeatOp, owner_alloc
-from tilewright.passes.programs import ProgramPass
+from tilewright.passes.ir.programs import ProgramPass
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.tile_tensor import ConstantOp
-from tilewright.passes.programs import OURS, PROGRAM, Census, is_declared, is_ours, scopes
-from tilewright.passes.tensor_ir import MACHINE, nearest_machine
+from tilewright.passes.ir.programs import OURS, PROGRAM, Census, is_declared, is_ours, scopes
+from tilewright.passes.ir.tensors import MACHINE, nearest_machine
 from tilewright.passes.tile_inline_calls import inline_calls
 
 

@@ -19,10 +19,10 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from tilewright import settings
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.program_check import check_placed, check_types
-from tilewright.passes.graph_ir import GraphOfModule
-from tilewright.passes.programs import ProgramPass
-from tilewright.passes.tensor_ir import MACHINE, machine_of
-from tilewright.planning.capacity import check_capacity
+from tilewright.passes.ir.graph import GraphOfModule
+from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.tensors import MACHINE, machine_of
+from tilewright.planning.memory.capacity import check_capacity
 from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import choose
 

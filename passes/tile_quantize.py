@@ -43,12 +43,12 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects import tile_tensor
 from tilewright.dialects.entry import SCALE_ATTRIBUTE, Argument, Entry, argument_attributes, read_entry
 from tilewright.dialects.reference import constant_array, evaluate, value_names
-from tilewright.dialects.tensor_base import element_of
+from tilewright.dialects.tensor.base import element_of
 from tilewright.dialects.tile_repeat import RepeatOp, SequenceType
 from tilewright.dialects.tile_tensor import CastOp, ConstantOp, MatmulOp
 from tilewright.frontends.program_folder import PARAMETERS, read_tensors, runs_in, select_run
-from tilewright.passes.programs import ProgramPass
-from tilewright.planning.dtypes import float_format
+from tilewright.machine.dtypes import float_format
+from tilewright.passes.ir.programs import ProgramPass
 
 Array = NDArray[np.generic]
 

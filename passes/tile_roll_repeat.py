@@ -31,7 +31,7 @@ from tilewright.dialects.entry import (
     default_input_name,
 )
 from tilewright.dialects.tile_repeat import PackOp, RepeatOp, SequenceType, YieldOp
-from tilewright.passes.programs import ProgramPass
+from tilewright.passes.ir.programs import ProgramPass
 
 _IGNORED = ("tile.value",)
 """Attributes that name an operation and do not say what it does."""

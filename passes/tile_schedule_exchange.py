@@ -15,9 +15,9 @@ from xdsl.ir import Operation
 from tilewright.diagnostics import TileError
 from tilewright.dialects.tile import ExchangeOp
 from tilewright.machine import Machine
-from tilewright.passes.exchange_ir import PhaseFigures, phase_figures, record_figures, set_items
-from tilewright.passes.programs import ProgramPass
-from tilewright.passes.tensor_ir import machine_of
+from tilewright.passes.ir.exchange import PhaseFigures, phase_figures, record_figures, set_items
+from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.tensors import machine_of
 from tilewright.settings import current
 
 

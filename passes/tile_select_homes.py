@@ -24,7 +24,7 @@ from tilewright import settings
 from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import entry_function, read_entry
 from tilewright.machine import Machine
-from tilewright.passes.home_ir import (
+from tilewright.passes.ir.homes import (
     Home,
     check_pinned,
     find_homes,
@@ -33,14 +33,14 @@ from tilewright.passes.home_ir import (
     moved,
     unencodable,
 )
-from tilewright.passes.programs import ProgramPass
-from tilewright.passes.tensor_ir import LoweringError, machine_of
+from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.tensors import LoweringError, machine_of
 from tilewright.passes.tile_allocate_memory import place_function
 from tilewright.passes.tile_lower_to_buffers import lower_entry
 from tilewright.passes.tile_merge_phases import merge_function
 from tilewright.passes.tile_schedule_exchange import schedule_phases
 from tilewright.planning.homes import HomePlan, longest_prefix, select_homes
-from tilewright.planning.homes_report import HomeReport
+from tilewright.planning.homes.report import HomeReport
 from tilewright.planning.layout import Layout
 
 

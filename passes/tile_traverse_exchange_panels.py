@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects.tile import ExchangeOp, buffer_type
-from tilewright.passes.programs import ProgramPass
+from tilewright.passes.ir.programs import ProgramPass
 from tilewright.planning.exchange.panels import traverse
 
 PANELS = "panels"

@@ -37,8 +37,8 @@ from tilewright.dialects.entry import (
 )
 from tilewright.dialects.tile_layout import ConvertOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType, YieldOp
-from tilewright.passes.programs import ProgramPass
-from tilewright.passes.tensor_ir import VALUE_NAME, placement
+from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.tensors import VALUE_NAME, placement
 
 
 @dataclass

@@ -21,13 +21,13 @@ import numpy as np
 
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
+from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels import Kernel, kernel
-from tilewright.planning.dtypes import itemsize
 from tilewright.planning.exchange.estimate import estimate, estimated_row_bytes
+from tilewright.planning.exchange.geometry import Transfers, transfers
 from tilewright.planning.exchange.messages import Messages
-from tilewright.planning.geometry import Transfers, transfers
 from tilewright.planning.layout import Layout, View
-from tilewright.planning.padding import pad_region
+from tilewright.planning.layout.padding import pad_region
 
 Scalar = int | float
 

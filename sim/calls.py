@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from tilewright.backends.program import Code
 from tilewright.machine import Machine
+from tilewright.machine.dtypes import itemsize, numpy_dtype
 from tilewright.machine.kernels import Kernel, OperandRule, UnknownKernel, kernel
-from tilewright.machine.measurements import evidence
-from tilewright.planning.dtypes import itemsize, numpy_dtype
+from tilewright.machine.kernels.measurements import evidence
 from tilewright.sim.access import (
     Access,
     Tiles,

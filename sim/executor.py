@@ -23,9 +23,9 @@ from tilewright.backends.image import Debug, Image
 from tilewright.backends.program import ADDRESS_BITS, NO_POSITION, Binding, places
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine, load, names, split_reference
+from tilewright.machine.dtypes import itemsize, numpy_dtype
 from tilewright.machine.kernels import kernel
-from tilewright.machine.measurements import CYCLE_CLASSES, evidence
-from tilewright.planning.dtypes import itemsize, numpy_dtype
+from tilewright.machine.kernels.measurements import CYCLE_CLASSES, evidence
 from tilewright.sim import fabric
 from tilewright.sim.access import Tiles, as_tiles
 from tilewright.sim.calls import Calls

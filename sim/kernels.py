@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from tilewright.machine.matrix_unit import PRODUCTS
-from tilewright.planning import dtypes
-from tilewright.sim import numerics
+from tilewright.machine import dtypes
+from tilewright.machine.kernels.matrix_unit import PRODUCTS
+from tilewright.machine.numerics import operations as numerics
 
 Array = np.ndarray
 Scalars = Mapping[str, float | int]

@@ -5,8 +5,8 @@ implies.
 
 The oracle reads a module after `tile-plan-layouts`: every operation has its `plan` record and its name. It
 knows nothing of tiles, buffers, layouts, exchanges or addresses; it shares with the machine model only the
-functions that define arithmetic (`tilewright.sim.numerics`) and with the planner only where a plan cuts a
-contraction (`blocks`, `used_grid`). So a result of the model that differs from it in one bit is a fault of
+functions that define arithmetic (`tilewright.machine.numerics`) and with the planner only where a plan cuts
+a contraction (`blocks`, `used_grid`). So a result of the model that differs from it in one bit is a fault of
 lowering, placement, exchange or encoding, and `compare_each` names the first value that departs.
 """
 
@@ -26,9 +26,10 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import Argument, read_entry
 from tilewright.dialects.reference import constant_array
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
-from tilewright.machine.matrix_unit import product
-from tilewright.passes.tensor_ir import VALUE_NAME, choice_of, dtype_of, operator_of, value_name
-from tilewright.planning.dtypes import is_integer, name_of, numpy_dtype
+from tilewright.machine.dtypes import is_integer, name_of, numpy_dtype
+from tilewright.machine.kernels.matrix_unit import product
+from tilewright.machine.numerics import operations as numerics
+from tilewright.passes.ir.tensors import VALUE_NAME, choice_of, dtype_of, operator_of, value_name
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators import attention as attention_plan
 from tilewright.planning.operators import gather as gather_plan
@@ -37,7 +38,6 @@ from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.empty import is_empty
 from tilewright.planning.operators.pointwise import FUNCTIONS
 from tilewright.planning.operators.rowwise import RowRecord, column_width
-from tilewright.sim import numerics
 from tilewright.sim.executor import Executor, RunResult, Tapped
 
 Array = NDArray[Any]

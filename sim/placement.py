@@ -14,10 +14,10 @@ import numpy as np
 from tilewright.backends.image import Image
 from tilewright.backends.program import TABLE_CATEGORIES, Binding, binding_problem, places
 from tilewright.machine import Machine
+from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels import UnknownKernel, kernel
-from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Layout
-from tilewright.planning.view import LayoutError, View
+from tilewright.planning.layout.view import LayoutError, View
 from tilewright.sim.illegal import IllegalProgram
 
 MOST_MEMBERS = 1 << 20

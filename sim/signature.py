@@ -10,9 +10,9 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from tilewright.machine.dtypes import FP8, is_float, itemsize
 from tilewright.machine.kernels import Kernel
-from tilewright.planning.dtypes import FP8, is_float, itemsize
-from tilewright.sim.numerics import EMPTY_ROWS
+from tilewright.machine.numerics.operations import EMPTY_ROWS
 from tilewright.sim.supervisor import DecodedCall
 
 _INT32 = 2**31 - 1

@@ -25,8 +25,8 @@ from tilewright.dialects.parsing import parse_module
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import Machine, load
 from tilewright.passes import pipeline
-from tilewright.passes.graph_ir import plan_of
-from tilewright.passes.tensor_ir import MACHINE, check_agreement
+from tilewright.passes.ir.graph import plan_of
+from tilewright.passes.ir.tensors import MACHINE, check_agreement
 from tilewright.planning.plan import Plan
 from tilewright.sim.executor import Executor
 

@@ -22,7 +22,7 @@ import numpy as np
 from tilewright.diagnostics import TileError
 from tilewright.frontends.program_folder import Tolerance
 from tilewright.machine.description import CATEGORIES
-from tilewright.machine.measurements import CYCLE_CLASSES
+from tilewright.machine.kernels.measurements import CYCLE_CLASSES
 
 FORMAT = "tilewright-result"
 VERSION = 1

@@ -20,8 +20,8 @@ from tilewright.dialects.entry import read_entry
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.dialects.tile_repeat import SequenceType
 from tilewright.frontends.program_folder import ProgramFolder, require, runs_in, select_run
+from tilewright.passes.ir.tensors import dtype_of, tensor_of
 from tilewright.passes.pipeline import level_of
-from tilewright.passes.tensor_ir import dtype_of, tensor_of
 
 Shape = tuple[int, ...]
 

@@ -23,9 +23,9 @@ from tilewright.dialects.reference import value_names
 from tilewright.dialects.tile_repeat import RepeatOp
 from tilewright.dialects.tile_tensor import ConstantOp, TensorOperation
 from tilewright.machine import Machine
+from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels import kernel
-from tilewright.passes.tensor_ir import operator_of
-from tilewright.planning.dtypes import itemsize
+from tilewright.passes.ir.tensors import operator_of
 from tilewright.planning.operators import VIEWS, attention, matmul, pointwise
 from tilewright.planning.operators.base import Operator
 from tilewright.tools import result_schema as schema

@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
 def report() -> dict[str, Any]:
     """Everything the tool shows, as plain data."""
     from tilewright.machine.kernels import kernel, kernel_names
-    from tilewright.machine.measurements import WORST_CHECK, WORST_MEDIAN, points, summarise
+    from tilewright.machine.kernels.measurements import WORST_CHECK, WORST_MEDIAN, points, summarise
     from tilewright.planning.exchange.published import figures
 
     found = points()
@@ -198,9 +198,9 @@ def _default_types(name: str, operands: int) -> tuple[str, ...]:
 def _itemise(options: argparse.Namespace) -> dict[str, Any]:
     """One kernel, and one call of it if extents are given."""
     from tilewright.machine import load
+    from tilewright.machine.dtypes import UnknownDtype, dtype
     from tilewright.machine.kernels import kernel
-    from tilewright.machine.measurements import EVIDENCE, evidence
-    from tilewright.planning.dtypes import UnknownDtype, dtype
+    from tilewright.machine.kernels.measurements import EVIDENCE, evidence
 
     entry = kernel(options.kernel)
     data = next(k for k in report()["kernels"] if k["name"] == entry.name)

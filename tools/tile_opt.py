@@ -25,13 +25,13 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from tilewright import settings
 from tilewright.backends import sidecar
 from tilewright.diagnostics import TileError
+from tilewright.dialects.text.parser import decode, parse_source
+from tilewright.dialects.text.sources import Source
 from tilewright.steps import StepLog, use_steps
 from tilewright.tools.driver.errors import DriverError, InvalidIR
 from tilewright.tools.driver.main import current_sources, run_tool
 from tilewright.tools.driver.output import print_with_tables, replace_file
-from tilewright.tools.driver.parsing import decode, parse_source
 from tilewright.tools.driver.pipeline import SOURCE_NAME, PassTable, build_pipeline, describe_type
-from tilewright.tools.driver.sources import Source
 from tilewright.tools.driver.verify import reason, verify_module
 from tilewright.version import __version__
 
@@ -152,7 +152,7 @@ class TileOptMain(xDSLOptMain):
         self._pass_started = time.perf_counter()
 
     def _look_at_memory(self, previous: ModulePass | None, module: ModuleOp) -> None:
-        from tilewright.passes.memory_verify import verify_memory
+        from tilewright.passes.ir.memory_verify import verify_memory
 
         try:
             verify_memory(module)

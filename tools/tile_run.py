@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tilewright.backends.program import Program
     from tilewright.frontends.program_folder import ProgramFolder
     from tilewright.machine import Machine
-    from tilewright.passes.exchange_ir import PhaseFigures
+    from tilewright.passes.ir.exchange import PhaseFigures
     from tilewright.sim.executor import RunResult
     from tilewright.tools.result_schema import Result
     from tilewright.tools.run_checks import Surface
@@ -136,9 +136,9 @@ def compile_module(
 
     from tilewright.dialects.tile_asm import module_to_program
     from tilewright.passes import pipeline
-    from tilewright.passes.exchange_ir import ExpectedPhase, check_program, expected_phases
-    from tilewright.passes.graph_ir import plan_of
-    from tilewright.passes.tensor_ir import MACHINE, machine_of
+    from tilewright.passes.ir.exchange import ExpectedPhase, check_program, expected_phases
+    from tilewright.passes.ir.graph import plan_of
+    from tilewright.passes.ir.tensors import MACHINE, machine_of
 
     expected: list[ExpectedPhase] = []
 
@@ -177,7 +177,7 @@ def _check_machine(module: ModuleOp, machine: str | None) -> str:
     """What names the machine of a compiled program, which `--machine` must not contradict."""
     from tilewright.dialects.tile_asm import module_to_program
     from tilewright.machine import load
-    from tilewright.passes.tensor_ir import check_agreement
+    from tilewright.passes.ir.tensors import check_agreement
 
     written = module_to_program(module).machine
     if machine is None:
@@ -189,7 +189,7 @@ def _check_machine(module: ModuleOp, machine: str | None) -> str:
 def _given_machine(module: ModuleOp, machine: str | None) -> Machine:
     """The machine of a run: that of `--machine`, which the program must not contradict, or the program's."""
     from tilewright import settings
-    from tilewright.passes.tensor_ir import machine_of
+    from tilewright.passes.ir.tensors import machine_of
 
     with settings.use(replace(settings.current(), machine=machine)):
         return machine_of(module, None)
@@ -205,8 +205,8 @@ def run(arguments: Sequence[str]) -> int:
     from tilewright.frontends.program_folder import ProgramFolder, select_run
     from tilewright.machine import load
     from tilewright.passes import pipeline
-    from tilewright.passes.exchange_ir import read_figures
-    from tilewright.planning.homes_report import resident_summary
+    from tilewright.passes.ir.exchange import read_figures
+    from tilewright.planning.homes.report import resident_summary
     from tilewright.sim.executor import Executor
     from tilewright.tools import run_checks, run_report
 
@@ -370,7 +370,7 @@ def _forget_compilation() -> None:
     import ctypes
     import gc
 
-    from tilewright.passes.exchange_ir import forget_schedules
+    from tilewright.passes.ir.exchange import forget_schedules
     from tilewright.planning.stages import cached_transfers
 
     forget_schedules()
@@ -395,7 +395,7 @@ def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.passes import pipeline
-    from tilewright.passes.tensor_ir import MACHINE
+    from tilewright.passes.ir.tensors import MACHINE
     from tilewright.sim.oracle import Oracle
 
     copy = module.clone()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tilewright.sim.numerics import pointwise
+from tilewright.machine.numerics.operations import pointwise
 
 Observe = Callable[[str, np.ndarray], None]
 LayerWeights = Mapping[str, np.ndarray]
@@ -43,7 +43,7 @@ def gelu_tanh(x: np.ndarray) -> np.ndarray:
 
 
 def gelu_erf(x: np.ndarray) -> np.ndarray:
-    """Exact GELU; numpy has no erf, `tilewright.sim.numerics` has one to the last place."""
+    """Exact GELU; numpy has no erf, `tilewright.machine.numerics.operations` has one to the last place."""
     return pointwise("gelu_erf", x, dtype="f32")
 
 

@@ -163,7 +163,7 @@ def _pairable(messages: Messages, machine: Machine) -> npt.NDArray[np.bool_]:
     place = dst * len(buffers) + operand
     same = np.ones(tiles * len(buffers), bool)
     for factor in (0x9E3779B1, 0x85EBCA77):
-        mixed = (src * 1472 + messages.src_buffer) * factor + (
+        mixed = ((src << 12) + messages.src_buffer) * factor + (
             messages.src_offset + 7 * messages.nbytes
         ) * 0xC2B2AE3D
         mixed = (mixed ^ (mixed >> 17)) * 0x27D4EB2F + (messages.dst_offset + messages.dst_buffer) * factor

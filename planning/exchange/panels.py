@@ -5,8 +5,8 @@ A move between two layouts as structured transfers: which part of the logical va
 The value is walked by panels of its element type (those of the matrix unit: 16 columns of 32, 16 or 8 inputs)
 and by the common refinement of both layouts. A panel that a boundary of either layout cuts is clipped there;
 a region knows its place and size in the value, its sender, and the tiles that want it. What continues a
-region on both sides is contiguous in memory and goes in one message: `planning/geometry.py` finds those
-without walking panels. This is their account, and says why a phase has the fragments it has.
+region on both sides is contiguous in memory and goes in one message: `planning/exchange/geometry.py` finds
+those without walking panels. This is their account, and says why a phase has the fragments it has.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.machine.matrix_unit import COLUMNS, panel_inputs
-from tilewright.planning.dtypes import itemsize
-from tilewright.planning.geometry import common_refinement, element_places, transfers
+from tilewright.machine.dtypes import itemsize
+from tilewright.machine.kernels.matrix_unit import COLUMNS, panel_inputs
+from tilewright.planning.exchange.geometry import common_refinement, element_places, transfers
 from tilewright.planning.layout import Layout, View
 
 Ints = npt.NDArray[np.int64]

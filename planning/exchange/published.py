@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Predicted against published cycles of the exchange: what the model of the fabric and the scheduler say to the
-figures of `machine/measurements.json`.
+figures of `machine/kernels/measurements.json`.
 
 A figure marked `fit` set a number of the machine file, one marked `check` did not. Nothing is held to a
 bound: the published figures do not agree with each other (the isolated message begins 96 cycles later than
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.machine.description import MachineError, load
-from tilewright.machine.measurements import FILE, MEASURED_ON
+from tilewright.machine.kernels.measurements import FILE, MEASURED_ON
 from tilewright.planning.exchange.messages import Messages
 from tilewright.planning.exchange.schedule import schedule
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.machine import Machine
-from tilewright.planning.copies import bounding_box, choose_move, covers
-from tilewright.planning.dtypes import itemsize
+from tilewright.machine.dtypes import itemsize
+from tilewright.planning.exchange.copies import bounding_box, choose_move, covers
 from tilewright.planning.layout import Layout, View
-from tilewright.planning.padding import pad_region, panel_padding
+from tilewright.planning.layout.padding import pad_region, panel_padding
 from tilewright.planning.stages import (
     Buffer,
     ComputeStage,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from tilewright.machine import Machine
-from tilewright.planning.dtypes import float_format, is_fp8, is_integer
+from tilewright.machine.dtypes import float_format, is_fp8, is_integer
 from tilewright.planning.operators.base import Builder, Operator, flat_layout
 from tilewright.planning.operators.movement import fill_word
 from tilewright.planning.stages import Stages, Value

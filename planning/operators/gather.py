@@ -20,8 +20,8 @@ from functools import lru_cache
 import numpy as np
 
 from tilewright.machine import Machine
+from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels import kernel
-from tilewright.planning.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import (
     Builder,

@@ -20,9 +20,9 @@ from functools import lru_cache
 import numpy as np
 
 from tilewright.machine import Machine
+from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels import kernel
-from tilewright.machine.matrix_unit import COLUMNS, WEIGHT_MEMORY, product
-from tilewright.planning.dtypes import itemsize
+from tilewright.machine.kernels.matrix_unit import COLUMNS, WEIGHT_MEMORY, product
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import (
     Builder,

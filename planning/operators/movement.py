@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright.machine import Machine
-from tilewright.planning.dtypes import is_integer, itemsize, numpy_dtype
+from tilewright.machine.dtypes import is_integer, itemsize, numpy_dtype
+from tilewright.machine.numerics.rounding import round_to
 from tilewright.planning.layout import View
 from tilewright.planning.operators.base import (
     Builder,
@@ -23,7 +24,6 @@ from tilewright.planning.operators.base import (
 )
 from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.stages import Stages, Value
-from tilewright.sim.rounding import round_to
 
 
 @dataclass(frozen=True)

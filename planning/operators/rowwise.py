@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tilewright.machine import Machine
-from tilewright.machine.matrix_unit import panel_inputs
-from tilewright.planning.dtypes import itemsize
+from tilewright.machine.dtypes import itemsize
+from tilewright.machine.kernels.matrix_unit import panel_inputs
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import (
     Builder,

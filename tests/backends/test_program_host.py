@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.backends.host import pack, packing, unpack
-from tilewright.planning.dtypes import itemsize, numpy_dtype
+from tilewright.machine.dtypes import itemsize, numpy_dtype
 from tilewright.planning.layout import Axis, Layout, LayoutError, Split, linear_home, row_major
-from tilewright.planning.view import View
+from tilewright.planning.layout.view import View
 
 TILES = 64
 

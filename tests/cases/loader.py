@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.planning.dtypes import numpy_dtype
+from tilewright.machine.dtypes import numpy_dtype
 
 FOLDER = Path(__file__).parent
 RECORDS = FOLDER.parent / "data" / "reported_cases.jsonl"

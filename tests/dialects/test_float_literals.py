@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from xdsl.dialects import builtin
 
-from tilewright.dialects.float_literals import float_of_bits, round_literal
-from tilewright.planning.dtypes import DTYPES
+from tilewright.dialects.text.float_literals import float_of_bits, round_literal
+from tilewright.machine.dtypes import DTYPES
 
 TYPES = {
     "f32": builtin.f32,

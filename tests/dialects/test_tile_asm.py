@@ -31,7 +31,7 @@ from tilewright.backends.program import (
     Table,
     Tap,
 )
-from tilewright.dialects.asm_instructions import CallOp
+from tilewright.dialects.asm.instructions import CallOp
 from tilewright.dialects.tile_asm import TileAsm, module_to_program, program_to_module
 
 

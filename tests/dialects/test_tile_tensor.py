@@ -26,9 +26,9 @@ from xdsl.printer import Printer
 from xdsl.traits import is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects import tensor_shapes as shapes
 from tilewright.dialects import tile_tensor as tt
 from tilewright.dialects.parsing import parse_module
+from tilewright.dialects.tensor import shapes as shapes
 
 F8 = Float8E4M3FNUZType()
 

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation
 from tilewright.dialects import tile_repeat, tile_tensor
 from tilewright.dialects.parsing import parse_module
 from tilewright.dialects.tile_tensor import element_of
-from tilewright.passes.tensor_ir import python_value
+from tilewright.passes.ir.tensors import python_value
 
 AT_LEAST = {"operation": 10, "attribute": 2, "element": 1}
 """How often each must occur."""

@@ -21,8 +21,8 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import Machine, load
+from tilewright.passes.ir.tensors import PLAN, choice_attr, choice_of, operator_of
 from tilewright.passes.pipeline import passes
-from tilewright.passes.tensor_ir import PLAN, choice_attr, choice_of, operator_of
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
 from tilewright.planning.memory.explain import AllocationError
 from tilewright.planning.operators import Choice, attention, favourite, gather, is_planned, matmul

@@ -44,8 +44,8 @@ from tilewright.dialects.tile_asm import module_to_program, program_to_module
 from tilewright.frontends.workloads import vit
 from tilewright.frontends.workloads.encoder import Mode, Shape
 from tilewright.machine import Machine, load
+from tilewright.machine.dtypes import DTYPES
 from tilewright.machine.kernels import kernel, kernel_names
-from tilewright.planning.dtypes import DTYPES
 from tilewright.sim import fabric
 from tilewright.sim.access import offsets
 from tilewright.sim.calls import operand_extents
@@ -1058,9 +1058,9 @@ def _bound(one: Base, r: random.Random, **changes: Callable[[Any], Any]) -> Muta
 
 def _places(binding: Any, one: Base) -> tuple[Any, ...]:
     from tilewright.backends.host import packing
-    from tilewright.planning.dtypes import itemsize
+    from tilewright.machine.dtypes import itemsize
     from tilewright.planning.layout import Layout
-    from tilewright.planning.view import View
+    from tilewright.planning.layout.view import View
 
     plan = packing(
         Layout.parse(binding.layout), View.parse(binding.view), itemsize(binding.dtype), one.machine.tiles

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tilewright.planning.dtypes import float_format, is_integer, numpy_dtype
+from tilewright.machine.dtypes import float_format, is_integer, numpy_dtype
 
 EXTENTS = (1, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 31, 32, 33, 48)
 WIDE_FLOATS = ("f16", "f32", "bf16")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bound of `planning/capacity.py` holds of every program that compiles: it is below what was placed."""
+"""The bound of `planning/memory/capacity.py` holds of every program that compiles: less than was placed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import load
 from tilewright.passes import pipeline
-from tilewright.passes.graph_ir import GraphOfModule
-from tilewright.planning.capacity import TooLarge, capacity, check_capacity, lower_bound
+from tilewright.passes.ir.graph import GraphOfModule
+from tilewright.planning.memory.capacity import TooLarge, capacity, check_capacity, lower_bound
 
 DATA = ("parameters", "activations", "staging", "partials")
 

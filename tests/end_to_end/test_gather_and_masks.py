@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.reference import evaluate
-from tilewright.planning.dtypes import numpy_dtype
+from tilewright.machine.dtypes import numpy_dtype
 
 POISONS = (float("nan"), 7.0)
 

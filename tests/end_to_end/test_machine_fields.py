@@ -21,7 +21,7 @@ from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import Exchange, Machine, MachineError, Region, Reservation, Topology, load
 from tilewright.machine.kernels import kernel
-from tilewright.passes.exchange_ir import read_figures
+from tilewright.passes.ir.exchange import read_figures
 from tilewright.passes.tile_compile import TileCompilePass
 from tilewright.planning.exchange.messages import Messages
 from tilewright.planning.exchange.schedule import schedule

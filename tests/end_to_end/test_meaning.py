@@ -22,8 +22,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.parsing import parse_module
 from tilewright.dialects.reference import evaluate
-from tilewright.planning.dtypes import is_integer, numpy_dtype
-from tilewright.sim import kernels, numerics, rounding, special
+from tilewright.machine.dtypes import is_integer, numpy_dtype
+from tilewright.machine.numerics import operations as numerics
+from tilewright.machine.numerics import rounding, special
+from tilewright.sim import kernels
 from tilewright.sim.executor import Executor
 from tilewright.sim.oracle import compare_each
 

@@ -19,10 +19,12 @@ import random_programs as programs
 from test_random_programs import FAST, any_program, fitting
 
 from tilewright.diagnostics import TileError
+from tilewright.machine import dtypes
+from tilewright.machine.numerics import operations as numerics
+from tilewright.machine.numerics import rounding, special
 from tilewright.passes import tile_fuse_epilogues
-from tilewright.planning import dtypes
 from tilewright.planning.operators import attention, matmul, movement
-from tilewright.sim import kernels, numerics, rounding, special
+from tilewright.sim import kernels
 from tilewright.sim.as_given import compare_run
 from tilewright.sim.executor import Executor
 

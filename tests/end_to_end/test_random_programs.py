@@ -16,7 +16,7 @@ import random_programs as programs
 import reduction
 
 from tilewright.diagnostics import TileError
-from tilewright.sim import special
+from tilewright.machine.numerics import special
 
 FAST, SLOW = 300, 5000
 CHUNK = 15

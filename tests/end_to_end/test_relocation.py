@@ -22,9 +22,9 @@ from tilewright.backends import rows as r
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import load
-from tilewright.passes.exchange_ir import check_program, expected_phases
+from tilewright.passes.ir.exchange import check_program, expected_phases
+from tilewright.passes.ir.tensors import MACHINE
 from tilewright.passes.pipeline import passes
-from tilewright.passes.tensor_ir import MACHINE
 from tilewright.planning.exchange import ExchangeError, Messages, schedule
 
 _SPEC = spec_from_file_location(

@@ -11,7 +11,7 @@ import harness
 import numpy as np
 import pytest
 
-from tilewright.planning.dtypes import numpy_dtype
+from tilewright.machine.dtypes import numpy_dtype
 from tilewright.sim.executor import Executor
 from tilewright.sim.oracle import compare_each
 

@@ -16,7 +16,7 @@ from tilewright.backends.rows import encode
 from tilewright.machine import Machine, load
 from tilewright.planning.exchange import Messages, schedule
 from tilewright.planning.exchange.check import check
-from tilewright.planning.geometry import transfers
+from tilewright.planning.exchange.geometry import transfers
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.sim import fabric
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tilewright.planning.dtypes import is_integer, numpy_dtype
+from tilewright.machine.dtypes import is_integer, numpy_dtype
 
 EXTENTS = (1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17)
 TYPES = ("f16", "f16", "f32", "bf16", "f8E4M3FNUZ", "i8", "i32")

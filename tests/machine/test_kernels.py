@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tilewright.diagnostics import TileError
 from tilewright.machine import load
 from tilewright.machine.kernels import UnknownKernel, kernel, kernel_names
-from tilewright.machine.measurements import EVIDENCE, evidence
+from tilewright.machine.kernels.measurements import EVIDENCE, evidence
 from tilewright.sim.kernels import SEMANTICS
 
 C600 = load("c600")

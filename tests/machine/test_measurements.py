@@ -10,7 +10,7 @@ import pytest
 
 from tilewright.machine import load
 from tilewright.machine.kernels import kernel, kernel_names
-from tilewright.machine.measurements import FILE, MachineError, points, summarise
+from tilewright.machine.kernels.measurements import FILE, MachineError, points, summarise
 from tilewright.tools import tile_kernels
 
 C600 = load("c600")

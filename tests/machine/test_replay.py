@@ -14,7 +14,7 @@ import pytest
 
 from tilewright.machine import load
 from tilewright.machine.kernels import kernel
-from tilewright.machine.measurements import FILE
+from tilewright.machine.kernels.measurements import FILE
 
 _SPEC = spec_from_file_location("replay", Path(__file__).parents[2] / "benchmarks" / "replay.py")
 assert _SPEC is not None and _SPEC.loader is not None

@@ -17,7 +17,8 @@ from tilewright.backends.image import to_image
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.machine import Machine, load
-from tilewright.passes.home_ir import find_homes, materialise, unencodable
+from tilewright.machine.dtypes import itemsize
+from tilewright.passes.ir.homes import find_homes, materialise, unencodable
 from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
 from tilewright.passes.tile_convert_compact_micro_panels import TileConvertCompactMicroPanelsPass
 from tilewright.passes.tile_lower_to_asm import _Assembler
@@ -25,7 +26,6 @@ from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
 from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
 from tilewright.passes.tile_select_homes import TileSelectHomesPass
-from tilewright.planning.dtypes import itemsize
 from tilewright.planning.homes import linear, panel_form, panel_grid, row_major_home
 from tilewright.planning.layout import Layout, View
 from tilewright.sim.executor import Executor

@@ -15,9 +15,9 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_tensor import TileTensor
 from tilewright.machine import load
-from tilewright.passes.exchange_ir import PHASES, check_program, expected_phases, read_figures
-from tilewright.passes.home_ir import HomeError, find_homes
-from tilewright.passes.tensor_ir import LoweringError, tensor_of, written_record
+from tilewright.passes.ir.exchange import PHASES, check_program, expected_phases, read_figures
+from tilewright.passes.ir.homes import HomeError, find_homes
+from tilewright.passes.ir.tensors import LoweringError, tensor_of, written_record
 from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
 from tilewright.passes.tile_lower_to_asm import TileLowerToAsmPass
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass

@@ -21,8 +21,8 @@ from tilewright import settings
 from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import entry_function
 from tilewright.machine import load
-from tilewright.passes.home_ir import Home, find_homes, materialise, moved, unencodable
-from tilewright.passes.tensor_ir import machine_of
+from tilewright.passes.ir.homes import Home, find_homes, materialise, moved, unencodable
+from tilewright.passes.ir.tensors import machine_of
 from tilewright.passes.tile_convert_compact_micro_panels import TileConvertCompactMicroPanelsPass
 from tilewright.passes.tile_select_homes import TileSelectHomesPass, misfit
 from tilewright.planning.homes import HomeError, total_load

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.planning.copies import bounding_box, choose_move, covers
-from tilewright.planning.geometry import element_places, transfers
+from tilewright.planning.exchange.copies import bounding_box, choose_move, covers
+from tilewright.planning.exchange.geometry import element_places, transfers
 from tilewright.planning.layout import Axis, Layout, Split, View
 
 FLAT = Layout((Axis(32, (Split(16, 1),)),), ((0, 0),), tiles=4)

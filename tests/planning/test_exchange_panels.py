@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tilewright.planning.exchange.geometry import element_places
 from tilewright.planning.exchange.panels import traverse
-from tilewright.planning.geometry import element_places
 from tilewright.planning.layout import Axis, Layout, Split, View, row_major
 
 

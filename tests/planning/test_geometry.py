@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from tilewright.planning.geometry import common_refinement, contiguous_spans, transfers
+from tilewright.planning.exchange.geometry import common_refinement, contiguous_spans, transfers
 from tilewright.planning.layout import Axis, Layout, LayoutError, Split, View, linear_home, row_major
 
 

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from tilewright.machine import load
 from tilewright.planning import homes
-from tilewright.planning.copies import choose_move, refusal
-from tilewright.planning.geometry import element_places, transfers
+from tilewright.planning.exchange.copies import choose_move, refusal
+from tilewright.planning.exchange.geometry import element_places, transfers
 from tilewright.planning.homes import StorageGroup
-from tilewright.planning.homes_report import HomeReport
+from tilewright.planning.homes.forms import SMALLEST_SHARD_BYTES, VECTOR_BUDGET_BYTES
+from tilewright.planning.homes.report import HomeReport
 from tilewright.planning.layout import Axis, Layout, Split, View, row_major
 from tilewright.planning.operators.matmul import Shape, layouts
 
@@ -90,8 +91,8 @@ def test_shards_of_small_vectors_shrink_with_the_members(members: int, shard: in
     vector = Layout((Axis(1152),), ((0, 0),), ((1440, 1),), 0, TILES)
     form = homes.panel_form(vector, 2, members=members)
     assert form.panel_elements * 2 == shard
-    if members * shard > homes.VECTOR_BUDGET_BYTES:
-        assert shard == homes.SMALLEST_SHARD_BYTES
+    if members * shard > VECTOR_BUDGET_BYTES:
+        assert shard == SMALLEST_SHARD_BYTES
 
 
 @settings(max_examples=200, deadline=None)

@@ -11,7 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.planning.geometry import common_refinement, contiguous_spans, element_places, transfers
+from tilewright.planning.exchange.geometry import (
+    common_refinement,
+    contiguous_spans,
+    element_places,
+    transfers,
+)
 from tilewright.planning.layout import Axis, Layout, LayoutError, Split, View, linear_home, row_major
 
 EXTENTS = st.sampled_from([1, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13])

@@ -11,8 +11,8 @@ import pytest
 from tilewright.diagnostics import TileError
 from tilewright.dialects.parsing import parse_module
 from tilewright.machine import load
-from tilewright.passes.graph_ir import GraphOfModule
-from tilewright.passes.tensor_ir import choice_of
+from tilewright.passes.ir.graph import GraphOfModule
+from tilewright.passes.ir.tensors import choice_of
 from tilewright.planning.graph import Graph, OperatorNode, RepeatNode
 from tilewright.planning.operators import (
     Operator,

@@ -14,7 +14,7 @@ import pytest
 
 from tilewright.machine import load
 from tilewright.planning.exchange import ExchangeError, Messages, schedule
-from tilewright.planning.geometry import common_refinement
+from tilewright.planning.exchange.geometry import common_refinement
 from tilewright.planning.layout import Axis, Layout, LayoutError, Split, View, linear_home, row_major
 from tilewright.planning.memory.problem import (
     Alternative,

@@ -13,8 +13,8 @@ from tilewright.dialects.tile import ExchangeOp
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import load
 from tilewright.passes import pipeline
-from tilewright.passes.exchange_ir import phase_messages, phase_schedule
-from tilewright.passes.graph_ir import GraphOfModule
+from tilewright.passes.ir.exchange import phase_messages, phase_schedule
+from tilewright.passes.ir.graph import GraphOfModule
 from tilewright.planning.exchange.estimate import estimated_row_bytes
 from tilewright.planning.graph import Graph, OperatorNode
 from tilewright.planning.search.favourites import Planned

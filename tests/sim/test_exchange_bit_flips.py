@@ -18,9 +18,9 @@ from tilewright.dialects.tile_asm import module_to_program
 from tilewright.frontends.workloads import vit
 from tilewright.frontends.workloads.encoder import Mode, Shape
 from tilewright.machine import Machine, load
-from tilewright.passes.exchange_ir import ExpectedPhase, exchanges, expected_phases
+from tilewright.passes.ir.exchange import ExpectedPhase, exchanges, expected_phases
+from tilewright.passes.ir.tensors import MACHINE
 from tilewright.passes.pipeline import passes
-from tilewright.passes.tensor_ir import MACHINE
 from tilewright.planning.exchange.check import check
 from tilewright.sim import fabric
 from tilewright.sim.illegal import IllegalProgram

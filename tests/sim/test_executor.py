@@ -21,12 +21,12 @@ from tilewright.backends.program import (
 )
 from tilewright.backends.rows import encode
 from tilewright.machine import load
-from tilewright.planning.dtypes import numpy_dtype
+from tilewright.machine.dtypes import numpy_dtype
+from tilewright.planning.exchange.geometry import transfers
 from tilewright.planning.exchange.messages import Messages
 from tilewright.planning.exchange.schedule import schedule
-from tilewright.planning.geometry import transfers
 from tilewright.planning.layout import Axis, Layout, Split
-from tilewright.planning.view import View
+from tilewright.planning.layout.view import View
 from tilewright.sim import fabric
 from tilewright.sim.executor import Executor
 

@@ -27,7 +27,7 @@ from tilewright.machine.kernels import kernel
 from tilewright.planning.exchange.messages import Messages
 from tilewright.planning.exchange.schedule import schedule
 from tilewright.planning.layout import Layout, row_major
-from tilewright.planning.view import View
+from tilewright.planning.layout.view import View
 from tilewright.sim.executor import ExecutionError, Executor
 from tilewright.sim.illegal import IllegalProgram
 

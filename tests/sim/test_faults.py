@@ -12,10 +12,10 @@ from xdsl.dialects import test
 from tilewright.backends.image import to_image
 from tilewright.backends.program import Binding, Code, Program, Table
 from tilewright.machine import load
+from tilewright.machine.numerics.operations import pointwise
+from tilewright.machine.numerics.passes import gemm
 from tilewright.sim.executor import ExecutionError, Executor
-from tilewright.sim.numerics import pointwise
 from tilewright.sim.oracle import OracleError, evaluate_operation
-from tilewright.sim.passes import gemm
 
 T4 = load("t4")
 

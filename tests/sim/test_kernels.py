@@ -9,8 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tilewright.planning import dtypes
-from tilewright.sim import numerics
+from tilewright.machine import dtypes
+from tilewright.machine.numerics import operations as numerics
 from tilewright.sim.kernels import SEMANTICS, UnknownSemantics, semantics
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -78,7 +78,7 @@ def test_looking_up_16_bit_inputs_changes_nothing(name: str) -> None:
 
 
 def test_erf_and_erfc_to_the_last_places() -> None:
-    from tilewright.sim.special import _erf_parts
+    from tilewright.machine.numerics.special import _erf_parts
 
     x = np.concatenate(
         [np.linspace(-6, 6, 4001), np.linspace(-27, 27, 1001), [0.84375, 1.25, 1 / 0.35, 28.0]]

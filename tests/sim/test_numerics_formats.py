@@ -11,9 +11,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tilewright.planning import dtypes
-from tilewright.sim import numerics
-from tilewright.sim.rounding import fp8_values, round_to_grid
+from tilewright.machine import dtypes
+from tilewright.machine.numerics import operations as numerics
+from tilewright.machine.numerics.rounding import fp8_values, round_to_grid
 
 pytestmark = pytest.mark.filterwarnings("error")
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "fp8_vectors.json").read_text())

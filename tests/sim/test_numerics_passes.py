@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tilewright.machine.matrix_unit import pass_inputs
-from tilewright.planning import dtypes
-from tilewright.sim import numerics, passes
+from tilewright.machine import dtypes
+from tilewright.machine.kernels.matrix_unit import pass_inputs
+from tilewright.machine.numerics import operations as numerics
+from tilewright.machine.numerics import passes
 
 pytestmark = pytest.mark.filterwarnings("error")
 

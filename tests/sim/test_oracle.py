@@ -19,10 +19,10 @@ from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.dialects.tile_tensor import TensorOperation
 from tilewright.machine import load
+from tilewright.machine.dtypes import is_integer, numpy_dtype
+from tilewright.passes.ir.tensors import dtype_of, tensor_of
 from tilewright.passes.pipeline import passes
-from tilewright.passes.tensor_ir import dtype_of, tensor_of
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
-from tilewright.planning.dtypes import is_integer, numpy_dtype
 from tilewright.sim.executor import Executor
 from tilewright.sim.oracle import Oracle, OracleError, compare_each, differing, evaluate_operation
 

@@ -13,12 +13,12 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from tilewright.diagnostics import TileError
+from tilewright.dialects.text.parser import parse_source
+from tilewright.dialects.text.sources import Position, Source, Sources
 from tilewright.tools.driver import load_module, make_context, run_tool
 from tilewright.tools.driver.errors import InvalidIR
 from tilewright.tools.driver.main import current_sources
-from tilewright.tools.driver.parsing import parse_source
 from tilewright.tools.driver.render import Diagnostic, diagnose, format_diagnostic, position_of
-from tilewright.tools.driver.sources import Position, Source, Sources
 from tilewright.tools.driver.verify import verify_module
 
 PROGRAM = """\

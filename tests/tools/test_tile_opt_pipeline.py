@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
 from tilewright.diagnostics import TileError
+from tilewright.dialects.text.sources import Source
 from tilewright.tools.driver.pipeline import SOURCE_NAME, build_pipeline, parse_pipeline
-from tilewright.tools.driver.sources import Source
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from tilewright.frontends.program_folder import read_tensors, write_tensors
 from tilewright.frontends.workloads import vit
 from tilewright.frontends.workloads.encoder import Mode, Shape
 from tilewright.machine import load
-from tilewright.sim import numerics
+from tilewright.machine.numerics import operations as numerics
 from tilewright.sim.executor import Executor
 from tilewright.tools import result_schema
 from tilewright.tools.driver.main import load_module

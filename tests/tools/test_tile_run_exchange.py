@@ -12,9 +12,9 @@ import pytest
 
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import load
-from tilewright.passes.exchange_ir import check_program, expected_phases, read_figures
+from tilewright.passes.ir.exchange import check_program, expected_phases, read_figures
+from tilewright.passes.ir.tensors import MACHINE
 from tilewright.passes.pipeline import passes
-from tilewright.passes.tensor_ir import MACHINE
 from tilewright.planning.exchange import ExchangeError
 from tilewright.tools.driver.main import load_module, make_context
 from tilewright.tools.tile_run import main as tile_run

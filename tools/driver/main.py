@@ -24,10 +24,10 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 
 from tilewright.backends import sidecar
 from tilewright.diagnostics import TileError
+from tilewright.dialects.text.parser import decode, parse_source
+from tilewright.dialects.text.sources import Source, Sources
 from tilewright.tools.driver.errors import InvalidIR
-from tilewright.tools.driver.parsing import decode, parse_source
 from tilewright.tools.driver.render import diagnose, format_diagnostic
-from tilewright.tools.driver.sources import Source, Sources
 from tilewright.tools.driver.verify import verify_module
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from tilewright.tools.driver.errors import DriverError
 
 def table_bytes(module: ModuleOp) -> int:
     """Bytes of all tables in the module, as they would be printed inline."""
-    if "tilewright.dialects.asm_attributes" not in sys.modules:
+    if "tilewright.dialects.asm.attributes" not in sys.modules:
         return 0  # nothing in this process has made a table
-    from tilewright.dialects.asm_attributes import WordsAttr
+    from tilewright.dialects.asm.attributes import WordsAttr
 
     total = 0
     for op in module.walk():

@@ -20,9 +20,9 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
+from tilewright.dialects.text.sources import Source
 from tilewright.suggestions import near
 from tilewright.tools.driver.errors import DriverError
-from tilewright.tools.driver.sources import Source
 
 PassTable = Mapping[str, Callable[[], type[ModulePass]]]
 

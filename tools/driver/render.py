@@ -15,7 +15,7 @@ from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Span
 
 from tilewright.diagnostics import TileError
-from tilewright.tools.driver.sources import Position, Source, Sources
+from tilewright.dialects.text.sources import Position, Source, Sources
 from tilewright.tools.driver.verify import reason
 
 _LINE_LIMIT = 160

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations of `tile_tensor` for the matrix unit: matmul and attention."""
+
+from __future__ import annotations
+
+import math
+from enum import auto
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    Float32Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    UnitAttr,
+    f16,
+    f32,
+    i32,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    eq,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+)
+from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.tensor import shapes as shapes
+from tilewright.dialects.tensor.base import (
+    Float32,
+    RoundingOperation,
+    element_of,
+    float_attribute,
+    is_float,
+    is_float8,
+    is_integer,
+    require,
+    shape_of,
+    verify_scale,
+)
+from tilewright.dialects.tensor.shapes import Shape
+
+
+def _verify_accumulate(accumulate: Attribute | None, element: Attribute) -> None:
+    require(accumulate in (None, f16, f32), f"accumulates in f16 or f32, found {accumulate}")
+    require(
+        accumulate != f16 or is_float8(element) or element == f16,
+        f"{element} accumulates in f32, found {accumulate}",
+    )
+
+
+class EmptyRows(StrEnum):
+    """What becomes of a row of scores that is masked whole: every scaled score is minus infinity."""
+
+    ZERO = auto()
+    UNIFORM = auto()
+    NAN = auto()
+
+
+@irdl_attr_definition
+class EmptyRowsAttr(EnumAttribute[EmptyRows], SpacedOpaqueSyntaxAttribute):
+    """`#tile_tensor<empty_rows zero>`."""
+
+    name = "tile_tensor.empty_rows"
+
+
+def verify_softmax_scale(scale: float) -> None:
+    require(math.isfinite(scale), f"the scale of a softmax is a finite number, found {scale}")
+
+
+@irdl_op_definition
+class MatmulOp(RoundingOperation):
+    """
+    `[.., m, k] x [.., k, n] -> [.., m, n]`, times `2^scale`; leading dimensions are equal.
+
+    `accumulate` is the type of the running sum: see `accumulate_type` for what holds without it.
+    """
+
+    name = "tile_tensor.matmul"
+    lhs = operand_def(TensorType)
+    rhs = operand_def(TensorType)
+    transpose_a = opt_prop_def(UnitAttr)
+    transpose_b = opt_prop_def(UnitAttr)
+    accumulate = opt_prop_def(TypeAttribute)
+    scale = prop_def(IntegerAttr.constr(type=eq(i32)), default_value=IntegerAttr(0, i32))
+    assembly_format = (
+        "$lhs `,` $rhs (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)? "
+        "(`accumulate` $accumulate^)? (`scale` $scale^)? attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        lhs: SSAValue | Operation,
+        rhs: SSAValue | Operation,
+        element_type: Attribute,
+        *,
+        transpose_a: bool = False,
+        transpose_b: bool = False,
+        accumulate: TypeAttribute | None = None,
+        scale: int = 0,
+        saturate: bool = True,
+    ) -> None:
+        lhs, rhs = SSAValue.get(lhs), SSAValue.get(rhs)
+        super().__init__(
+            operands=[lhs, rhs],
+            result_types=[
+                TensorType(
+                    element_type, shapes.matmul(shape_of(lhs), shape_of(rhs), transpose_a, transpose_b)
+                )
+            ],
+            properties={
+                "transpose_a": UnitAttr() if transpose_a else None,
+                "transpose_b": UnitAttr() if transpose_b else None,
+                "accumulate": accumulate,
+                "scale": IntegerAttr(scale, i32),
+                "saturate": BoolAttr.from_bool(saturate),
+            },
+        )
+
+    @property
+    def accumulate_type(self) -> Attribute:
+        """
+        The type of the running sum: as given; else i32 for integers, f16 for f8 operands with a result
+        narrower than f32, f32 for everything else.
+        """
+        if self.accumulate is not None:
+            return self.accumulate
+        if is_integer(element_of(self.lhs)):
+            return i32
+        narrow = is_float8(element_of(self.lhs)) and not isinstance(element_of(self.result), Float32Type)
+        return f16 if narrow else f32
+
+    def infer_shape(self) -> Shape:
+        return shapes.matmul(
+            shape_of(self.lhs), shape_of(self.rhs), self.transpose_a is not None, self.transpose_b is not None
+        )
+
+    def verify_elements(self) -> None:
+        lhs, rhs, result = element_of(self.lhs), element_of(self.rhs), element_of(self.result)
+        require(
+            lhs == rhs or (is_float8(lhs) and is_float8(rhs)),
+            f"operands must have one element type, or two 8-bit float types, found {lhs} and {rhs}; "
+            "use tile_tensor.cast",
+        )
+        scale = self.scale.value.data
+        verify_scale(scale)
+        if is_float(lhs):
+            require(is_float(result), f"the product of {lhs} and {rhs} is a float, found {result}")
+            _verify_accumulate(self.accumulate, lhs)
+            return
+        require(
+            lhs == IntegerType(8) and result == i32,
+            f"integer matmul is i8 by i8 to i32, found {lhs} to {result}",
+        )
+        require(self.accumulate in (None, i32), f"i8 accumulates in i32, found {self.accumulate}")
+        require(scale == 0, f"integer matmul has no scale, found {scale}")
+
+
+@irdl_op_definition
+class AttentionOp(RoundingOperation):
+    """
+    `softmax(scale * (q k^T + mask)) v` on `q[.., tq, d]`, `k[.., tk, d]`, `v[.., tk, dv]`.
+
+    The mask is optional, any float, and broadcast to the scores `[.., tq, tk]`; its last axis is `tk`. It is
+    added before the scale. `accumulate` is the type of the scores and of the running sums of both products:
+    see `accumulate_type`. `empty_rows` says what a row of scores gives that is masked whole.
+    """
+
+    name = "tile_tensor.attention"
+    query = operand_def(TensorType)
+    key = operand_def(TensorType)
+    value = operand_def(TensorType)
+    mask = opt_operand_def(TensorType)
+    scale = prop_def(FloatAttr[Float32Type], default_value=float_attribute(1.0))
+    accumulate = opt_prop_def(TypeAttribute)
+    empty_rows = prop_def(EmptyRowsAttr, default_value=EmptyRowsAttr(EmptyRows.ZERO))
+    custom_directives = (Float32,)
+    assembly_format = (
+        "$query `,` $key `,` $value (`,` $mask^)? (`accumulate` $accumulate^)? "
+        "(`scale` custom<Float32>($scale)^)? (`empty_rows` $empty_rows^)? attr-dict "
+        "`:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        query: SSAValue | Operation,
+        key: SSAValue | Operation,
+        value: SSAValue | Operation,
+        mask: SSAValue | Operation | None = None,
+        *,
+        scale: float = 1.0,
+        accumulate: TypeAttribute | None = None,
+        empty_rows: str = "zero",
+        element_type: Attribute | None = None,
+        saturate: bool = True,
+    ) -> None:
+        query, key, value = SSAValue.get(query), SSAValue.get(key), SSAValue.get(value)
+        mask = None if mask is None else SSAValue.get(mask)
+        result_shape = shapes.attention(
+            shape_of(query), shape_of(key), shape_of(value), None if mask is None else shape_of(mask)
+        )
+        super().__init__(
+            operands=[query, key, value, mask],
+            result_types=[TensorType(element_type or element_of(query), result_shape)],
+            properties={
+                "scale": float_attribute(scale),
+                "accumulate": accumulate,
+                "empty_rows": EmptyRowsAttr(EmptyRows(empty_rows)),
+                "saturate": BoolAttr.from_bool(saturate),
+            },
+        )
+
+    @property
+    def accumulate_type(self) -> Attribute:
+        """The type of the running sums: as given; else f16 for f8 operands, f32 for everything else."""
+        if self.accumulate is not None:
+            return self.accumulate
+        return f16 if is_float8(element_of(self.query)) else f32
+
+    def infer_shape(self) -> Shape:
+        mask = None if self.mask is None else shape_of(self.mask)
+        return shapes.attention(shape_of(self.query), shape_of(self.key), shape_of(self.value), mask)
+
+    def verify_elements(self) -> None:
+        super().verify_elements()
+        _verify_accumulate(self.accumulate, element_of(self.query))
+        verify_softmax_scale(self.scale.value.data)

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations of `tile_tensor` along axes: reductions, softmax, norms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import auto
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    Float32Type,
+    FloatAttr,
+    TensorType,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.irdl import (
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+)
+from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.tensor import shapes as shapes
+from tilewright.dialects.tensor.base import (
+    Float32,
+    RoundingOperation,
+    element_of,
+    float_attribute,
+    ints_attribute,
+    is_float,
+    is_integer,
+    require,
+    shape_of,
+)
+from tilewright.dialects.tensor.products import EmptyRows, EmptyRowsAttr, verify_softmax_scale
+from tilewright.dialects.tensor.shapes import Shape
+
+
+class Reduction(StrEnum):
+    """What a reduction computes."""
+
+    SUM = auto()
+    MAX = auto()
+    MIN = auto()
+    PROD = auto()
+    MEAN = auto()
+
+
+@irdl_attr_definition
+class ReductionAttr(EnumAttribute[Reduction], SpacedOpaqueSyntaxAttribute):
+    """`#tile_tensor<reduction sum>`."""
+
+    name = "tile_tensor.reduction"
+
+
+@irdl_op_definition
+class ReduceOp(RoundingOperation):
+    """
+    `reduce max %x axes [1] keep_dims`: float sums and products are rounded once, max and min propagate NaN.
+
+    Over no elements: sum 0, prod 1, max and min the lowest and highest value of the type, mean NaN.
+    """
+
+    name = "tile_tensor.reduce"
+    operand = operand_def(TensorType)
+    kind = prop_def(ReductionAttr)
+    axes = prop_def(DenseArrayBase.constr(i64))
+    keep_dims = opt_prop_def(UnitAttr)
+    assembly_format = (
+        "$kind $operand `axes` $axes (`keep_dims` $keep_dims^)? attr-dict "
+        "`:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        operand: SSAValue | Operation,
+        kind: str,
+        axes: Sequence[int],
+        *,
+        keep_dims: bool = False,
+        element_type: Attribute | None = None,
+        saturate: bool = True,
+    ) -> None:
+        operand = SSAValue.get(operand)
+        super().__init__(
+            operands=[operand],
+            result_types=[
+                TensorType(
+                    element_type or element_of(operand), shapes.reduce(shape_of(operand), axes, keep_dims)
+                )
+            ],
+            properties={
+                "kind": ReductionAttr(Reduction(kind)),
+                "axes": ints_attribute(axes),
+                "keep_dims": UnitAttr() if keep_dims else None,
+                "saturate": BoolAttr.from_bool(saturate),
+            },
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.reduce(shape_of(self.operand), self.axes.get_values(), self.keep_dims is not None)
+
+    def verify_elements(self) -> None:
+        operand, result = element_of(self.operand), element_of(self.result)
+        if is_float(operand) and is_float(result):
+            return
+        require(
+            operand == result or (is_integer(operand) and result == i32),
+            f"a reduction of {operand} gives {operand}{' or i32' if is_integer(operand) else ''}, "
+            f"found {result}",
+        )
+        require(self.kind.data != Reduction.MEAN, "the mean of integers is not an integer; cast first")
+
+
+@irdl_op_definition
+class SoftmaxOp(RoundingOperation):
+    """`softmax(scale * x)` over the last axis; `empty_rows`: what a row of minus infinities gives."""
+
+    name = "tile_tensor.softmax"
+    operand = operand_def(TensorType)
+    scale = prop_def(FloatAttr[Float32Type], default_value=float_attribute(1.0))
+    empty_rows = prop_def(EmptyRowsAttr, default_value=EmptyRowsAttr(EmptyRows.NAN))
+    custom_directives = (Float32,)
+    assembly_format = (
+        "$operand (`scale` custom<Float32>($scale)^)? (`empty_rows` $empty_rows^)? attr-dict "
+        "`:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        operand: SSAValue | Operation,
+        *,
+        scale: float = 1.0,
+        empty_rows: str = "nan",
+        element_type: Attribute | None = None,
+        saturate: bool = True,
+    ) -> None:
+        operand = SSAValue.get(operand)
+        super().__init__(
+            operands=[operand],
+            result_types=[TensorType(element_type or element_of(operand), shape_of(operand))],
+            properties={
+                "scale": float_attribute(scale),
+                "empty_rows": EmptyRowsAttr(EmptyRows(empty_rows)),
+                "saturate": BoolAttr.from_bool(saturate),
+            },
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.normalized(shape_of(self.operand))
+
+    def verify_elements(self) -> None:
+        super().verify_elements()
+        verify_softmax_scale(self.scale.value.data)
+
+
+@irdl_op_definition
+class LayerNormOp(RoundingOperation):
+    """`(x - mean) / sqrt(variance + epsilon) * gamma + beta` over the last axis."""
+
+    name = "tile_tensor.layer_norm"
+    operand = operand_def(TensorType)
+    gamma = operand_def(TensorType)
+    beta = operand_def(TensorType)
+    epsilon = prop_def(FloatAttr[Float32Type])
+    custom_directives = (Float32,)
+    assembly_format = (
+        "$operand `,` $gamma `,` $beta `epsilon` custom<Float32>($epsilon) attr-dict "
+        "`:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        operand: SSAValue | Operation,
+        gamma: SSAValue | Operation,
+        beta: SSAValue | Operation,
+        *,
+        epsilon: float,
+        element_type: Attribute | None = None,
+        saturate: bool = True,
+    ) -> None:
+        operand = SSAValue.get(operand)
+        super().__init__(
+            operands=[operand, gamma, beta],
+            result_types=[TensorType(element_type or element_of(operand), shape_of(operand))],
+            properties={"epsilon": float_attribute(epsilon), "saturate": BoolAttr.from_bool(saturate)},
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.normalized(
+            shape_of(self.operand), (("gamma", shape_of(self.gamma)), ("beta", shape_of(self.beta)))
+        )
+
+
+@irdl_op_definition
+class RmsNormOp(RoundingOperation):
+    """`x / sqrt(mean(x^2) + epsilon) * gamma` over the last axis."""
+
+    name = "tile_tensor.rms_norm"
+    operand = operand_def(TensorType)
+    gamma = operand_def(TensorType)
+    epsilon = prop_def(FloatAttr[Float32Type])
+    custom_directives = (Float32,)
+    assembly_format = (
+        "$operand `,` $gamma `epsilon` custom<Float32>($epsilon) attr-dict "
+        "`:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        operand: SSAValue | Operation,
+        gamma: SSAValue | Operation,
+        *,
+        epsilon: float,
+        element_type: Attribute | None = None,
+        saturate: bool = True,
+    ) -> None:
+        operand = SSAValue.get(operand)
+        super().__init__(
+            operands=[operand, gamma],
+            result_types=[TensorType(element_type or element_of(operand), shape_of(operand))],
+            properties={"epsilon": float_attribute(epsilon), "saturate": BoolAttr.from_bool(saturate)},
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.normalized(shape_of(self.operand), (("gamma", shape_of(self.gamma)),))

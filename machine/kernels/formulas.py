@@ -1,0 +1,417 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Cycle formulas of the kernels: one call on one tile with all of its workers, call and worker set-up included.
+A bundle of each worker takes one turn of the barrel, so a bundle costs as many cycles as there are workers.
+
+Closed forms in the extents, vectorised over calls. The constants come from published measurements on a real
+C600 (`measurements.json`, only the points marked `fit`; `tile-kernels` prints predicted and published), from
+published formulas, and, where nothing was published, from the bundle counts of the vendor's estimators.
+
+Every formula returns its terms as (name, cycles per call). Sources: IS = documents of osmarks/ipu-stack,
+PL = graphcore/poplibs cycle estimators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.machine.dtypes import itemsize
+from tilewright.machine.kernels.matrix_unit import COLUMNS, Product
+
+if TYPE_CHECKING:
+    from tilewright.machine.description import Machine
+
+Scalars = Mapping[str, float | int]
+Terms = list[tuple[str, np.ndarray]]
+Formula = Callable[["Machine", np.ndarray, tuple[str, ...], Scalars], Terms]
+"""(machine; extents int64 (calls, axes), all at least 1; dtypes of ins then outs; scalars) -> terms."""
+Form = Callable[["Machine", np.ndarray, tuple[str, ...], Scalars], np.ndarray]
+"""The same -> the form of the kernel that each call uses, str (calls,): a measurement is of one form."""
+
+CALL = 129
+"""Paid once per call, however many rows follow. IS: layer_norm of 1 row took 7,140 cycles, 3 rows 21,162."""
+LOOP = 330
+"""Call and one pass of the workers. IS: the constant of the published gelu and cast formulas."""
+LOOP_BINARY = 504
+"""The same with two input streams. IS: fitted to add f16 at 1152 and 2152 elements."""
+COPY = 288
+"""Set-up of a local copy. IS: published cost 288 + bytes / 8."""
+ROW_BUNDLES = 10
+"""Bundles in which a worker starts a row that it owns alone. Assumed: pointers, loop entry, one reduction."""
+SOFTMAX_BUNDLES = 42
+"""Bundles of a worker for 16 keys of its own row. IS: 12,258 cycles for 768 keys; 162 remain for the rest."""
+MAXIMUM_BUNDLES = 9
+"""Those of them that look for the maximum. IS: the other 33 take exponentials, sum and store."""
+COPY_RUN = 12
+"""Cycles of a local copy for every run of double words after the first. IS: packing rows of 16 halves into
+panels takes a cycle an element, 16 a run, of which 4 move the bytes."""
+
+
+def _ceil(n: np.ndarray, d: int) -> np.ndarray:
+    return -(-n // d)
+
+
+def _constant(n: np.ndarray, cycles: int) -> np.ndarray:
+    return np.full(n.shape, cycles, dtype=np.int64)
+
+
+def _step(dtypes: tuple[str, ...]) -> int:
+    """Elements that one 64-bit access moves; f8 goes through f16 registers, so never more than four."""
+    return 4 if all(itemsize(d) <= 2 for d in dtypes) else 2
+
+
+def _loop(n: np.ndarray, per_round: int, cycles: int, setup: int, label: str = "inner loop") -> Terms:
+    """Set-up and rounds of `cycles` for every `per_round` elements, the last round in full."""
+    exact = n * cycles // per_round
+    return [
+        ("set-up", _constant(n, setup)),
+        (label, exact),
+        ("rounding", _ceil(n, per_round) * cycles - exact),
+    ]
+
+
+def _f8_store(machine: Machine, n: np.ndarray, dtype: str) -> Terms:
+    """The extra loop of a kernel whose result is f8: that of the measured flat cast, less its call."""
+    return (
+        [("f8 store", 4 * machine.workers * _ceil(n, 8 * machine.workers))] if dtype.startswith("f8") else []
+    )
+
+
+def _rows(machine: Machine, r: np.ndarray, c: np.ndarray, step: int, bundles: int, once: int) -> Terms:
+    """
+    A kernel over r rows of c elements, by the cheaper of two distributions over the workers.
+
+    Columns: all workers share a row and rows follow one another; the call is paid once, each row pays the
+    set-up of its passes. Rows: each worker owns whole rows; one set-up, but rows are rounded up to six.
+    `once` is call and set-up of one row, `bundles` are spent by a worker for `step` elements.
+    """
+    columns, shared, shared_loop, owned, owned_loop = _distributions(machine, r, c, step, bundles, once)
+    loop = np.where(columns, shared_loop, owned_loop)
+    exact = np.minimum(r * c * bundles // step, loop)
+    return [
+        ("call", _constant(r, CALL)),
+        ("rows", np.where(columns, shared, owned)),
+        ("inner loop", exact),
+        ("rounding", loop - exact),
+    ]
+
+
+def _distributions(
+    machine: Machine, r: np.ndarray, c: np.ndarray, step: int, bundles: int, once: int
+) -> tuple[np.ndarray, ...]:
+    """Whether the workers share rows; cycles outside and inside the loop if they do, and if they own rows."""
+    shared = r * (once - CALL)
+    shared_loop = r * _ceil(c, step * machine.workers) * machine.workers * bundles
+    owned = (once - CALL) + _ceil(r, machine.workers) * machine.workers * ROW_BUNDLES
+    owned_loop = _ceil(r, machine.workers) * machine.workers * bundles * _ceil(c, step)
+    columns = shared + shared_loop <= owned + owned_loop
+    return columns, shared, shared_loop, owned, owned_loop
+
+
+ROW_AFTER_ROW, WHOLE_ROWS, SPLIT_ROW = "row after row", "whole rows", "split row"
+"""All workers share a row and rows follow each other; a worker owns whole rows; the last rows are shared."""
+
+
+def _row_form(
+    machine: Machine, r: np.ndarray, c: np.ndarray, step: int, bundles: int, once: int
+) -> np.ndarray:
+    columns = _distributions(machine, r, c, step, bundles, once)[0]
+    return np.where(columns, ROW_AFTER_ROW, WHOLE_ROWS)
+
+
+# Matrix unit
+
+MEASURED_LOAD_BYTES = 16
+"""Bytes of weights that a load brought in the published sweep of products: they lay in interleaved memory."""
+
+
+def gemm(product: Product) -> Formula:
+    """
+    Panels of the inputs of a pass by the columns of the unit, each so many passes.
+
+    `panel_cycles` was measured with weights that load at 16 bytes a cycle, 512 B for a pass of 16 outputs and
+    256 B for one of 8; what memory loads more slowly or faster is added or taken off.
+    """
+    weights, row, panel = product.weight_bytes, product.row_cycles, product.panel_cycles
+
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        b, m, n, k = extents.T
+        panels = b * _ceil(k, product.inputs) * _ceil(n, COLUMNS) * product.passes
+        load = weights // machine.load_bytes("interleaved") - weights // MEASURED_LOAD_BYTES
+        terms: Terms = [("set-up", b * 294), ("panels", panels * (panel + load)), ("rows", panels * row * m)]
+        if scalars.get("weights_standard", 0):
+            slower = weights // machine.load_bytes("standard") - weights // machine.load_bytes("interleaved")
+            terms.append(("weights from standard memory", panels * slower))
+        return terms
+
+    return formula
+
+
+STANDARD_WEIGHTS = "weights in standard memory"
+
+
+def gemm_form(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> np.ndarray:
+    return np.full(len(extents), STANDARD_WEIGHTS if scalars.get("weights_standard", 0) else "")
+
+
+# Elementwise
+
+
+def pointwise(half: int, single: int, setup: int) -> Formula:
+    """`half` bundles of a worker for 4 halves, `single` for 2 floats, load and store included."""
+
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        n, step = extents.prod(axis=1), _step(dtypes)
+        bundles = half if step == 4 else single
+        return _loop(n, step * machine.workers, machine.workers * bundles, setup) + _f8_store(
+            machine, n, dtypes[-1]
+        )
+
+    return formula
+
+
+def gelu(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """77 bundles per 16 halves (IS). Floats: the same for 8, as PL charges the other transcendentals."""
+    n = extents.prod(axis=1)
+    return _loop(
+        n, machine.workers * (16 if _step(dtypes) == 4 else 8), 77 * machine.workers, LOOP
+    ) + _f8_store(machine, n, dtypes[-1])
+
+
+def cast(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """4 bundles per 8 elements (IS, flat f16 and f8); where PL needs an emulated conversion, PL's count."""
+    source, target = dtypes[0], dtypes[-1]
+    from_f8, to_f8 = source.startswith("f8"), target.startswith("f8")
+    if "i8" in (source, target) and (from_f8 or to_f8):
+        bundles = 37
+    elif source in ("f32", "bf16") and to_f8:
+        bundles = 26
+    elif from_f8 and to_f8:
+        bundles = 13
+    else:
+        bundles = 4
+    return _loop(extents.prod(axis=1), 8 * machine.workers, machine.workers * bundles, LOOP)
+
+
+def copy(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """
+    By the runs that are contiguous on both sides: 8 bytes a cycle and `COPY_RUN` a run after the first where
+    all are double words, 3 cycles a word, 10 a half, 20 a byte.
+
+    Scalar `run_bytes` divides the length and the place of every run, `runs` is how many there are (default:
+    as many as `run_bytes` makes; one, if neither is given).
+    """
+    n, item = extents.prod(axis=1), itemsize(dtypes[0])
+    run = int(scalars.get("run_bytes", 0))
+    setup = ("set-up", _constant(n, COPY))
+    if run % 8 == 0:
+        runs = np.maximum(n * item // run, 1) if run else np.ones_like(n)
+        if "runs" in scalars:
+            runs = np.full_like(n, int(scalars["runs"]))
+        moved = _ceil(n * item, 8)
+        by_word = np.maximum(3 * _ceil(n * item, 4) - moved, 0)
+        return [setup, ("double words", moved), ("runs", np.minimum(COPY_RUN * (runs - 1), by_word))]
+    if run % 4 == 0:
+        return [setup, ("words", 3 * _ceil(n * item, 4))]
+    return [setup, ("sub-word elements", n * (10 if item > 1 else 20))]
+
+
+ONE_RUN, RUNS, WORDS, ELEMENTS = "one run", "runs", "words", "elements"
+
+
+def copy_form(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> np.ndarray:
+    terms = dict(copy(machine, extents, dtypes, scalars))
+    if "double words" not in terms:
+        return np.full(len(extents), WORDS if "words" in terms else ELEMENTS)
+    by_word = 3 * _ceil(extents.prod(axis=1) * itemsize(dtypes[0]), 4)
+    dearer = terms["double words"] + terms["runs"] >= by_word
+    return np.where(terms["runs"] == 0, ONE_RUN, np.where(dearer, WORDS, RUNS))
+
+
+def fill(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    n = extents.prod(axis=1)
+    return [("set-up", _constant(n, COPY)), ("double words", _ceil(n, 2))]
+
+
+def widen(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    n = extents.prod(axis=1)
+    return [("set-up", _constant(n, COPY)), ("elements", 3 * n)]
+
+
+def patch_by_workers(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> Terms:
+    return _loop(extents[:, 0], machine.workers, 9 * machine.workers, 234, "words")
+
+
+def patch_by_supervisor(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> Terms:
+    n = extents[:, 0]
+    return [("set-up", _constant(n, 24)), ("words", 32 * n)]
+
+
+def gather_rows(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    p, t, _, c = extents.T
+    rounds = p * _ceil(t, machine.workers) * machine.workers
+    return [
+        ("set-up", _constant(t, LOOP)),
+        ("indices", rounds * 8),
+        ("double words", rounds * 2 * _ceil(c * itemsize(dtypes[0]), 8)),
+    ]
+
+
+# Reductions
+
+
+def reduce_partials(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> Terms:
+    p, n = extents[:, 0], extents[:, 1:].prod(axis=1)
+    # a double word of partials or, if that is wider, of the result
+    rounds = _ceil(n, 2 * machine.workers * _step((dtypes[0], dtypes[-1])))
+    return [
+        ("set-up", _constant(n, 282)),
+        ("rounds", rounds * machine.workers * 11),
+        ("partials", rounds * machine.workers * 2 * (p - 1)),
+        *_f8_store(machine, n, dtypes[-1]),
+    ]
+
+
+def reduce_partials_bias_gelu(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> Terms:
+    p, m, n = extents.T
+    strips = _ceil(n, 16)
+    return [
+        ("set-up", _constant(n, 288)),
+        ("column strips", strips * 222),
+        ("rounds", strips * _ceil(m * 4, machine.workers) * machine.workers * (20 + p)),
+        *_f8_store(machine, m * n, dtypes[-1]),
+    ]
+
+
+def reduce_trailing(bundles: int) -> Formula:
+    """Reduction of the last `reduced` axes, `bundles` of a worker per 64-bit load."""
+
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        kept = extents.shape[1] - int(scalars.get("reduced", 1))
+        r, c = extents[:, :kept].prod(axis=1), extents[:, kept:].prod(axis=1)
+        return _rows(machine, r, c, _step(dtypes[:1]), bundles, LOOP)
+
+    return formula
+
+
+# Rows
+
+
+def rows(bundles: int, once: int) -> Formula:
+    """Kernels over (r, c) with `once` cycles of call and set-up for a row, `bundles` of a worker per step."""
+
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        r, c = extents.T
+        return _rows(machine, r, c, _step(dtypes[:1]), bundles, once) + _f8_store(machine, r * c, dtypes[-1])
+
+    return formula
+
+
+def rows_form(bundles: int, once: int) -> Form:
+    """The form that a call of `rows(bundles, once)` uses."""
+
+    def form(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> np.ndarray:
+        r, c = extents.T
+        return _row_form(machine, r, c, _step(dtypes[:1]), bundles, once)
+
+    return form
+
+
+BIAS_GELU = 15, 450
+"""Bundles per 4 columns, and cycles of call and set-up of a row. IS: through both fitted points."""
+BIAS_GELU_PANEL = 32, 184, 528
+"""The same with an f8 result, behind the columns of a panel."""
+
+
+def bias_gelu(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """
+    15 bundles per 4 columns. With an f8 result, panels of 32 columns: 154 of gelu, 16 of the bias, 14 of the
+    panel cast (all IS), and the 528 that one published point leaves.
+    """
+    r, c = extents.T
+    if dtypes[-1].startswith("f8") and _step(dtypes) == 4:
+        return _rows(machine, r, c, *BIAS_GELU_PANEL)
+    return _rows(machine, r, c, _step(dtypes[:1]), *BIAS_GELU) + _f8_store(machine, r * c, dtypes[-1])
+
+
+def bias_gelu_form(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> np.ndarray:
+    r, c = extents.T
+    panels = dtypes[-1].startswith("f8") and _step(dtypes) == 4
+    return _row_form(machine, r, c, *(BIAS_GELU_PANEL if panels else (_step(dtypes[:1]), *BIAS_GELU)))
+
+
+def norm_merge(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    p, r = extents.T
+    return [("set-up", _constant(r, LOOP)), ("partials", _ceil(r, machine.workers) * machine.workers * 8 * p)]
+
+
+def softmax(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """
+    Six rows at a time, each by one worker; rows that do not fill a round may be split over all workers.
+
+    Scalar `split` forces the form of the last rows (0 whole rows, 1 split), as the measurements name one
+    each.
+    """
+    owned, whole, shared = _softmax_rows(machine, extents, dtypes)
+    r, c = extents.T
+    forced = scalars.get("split")
+    last = np.minimum(whole, shared) if forced is None else (shared if forced else whole)
+    return [
+        ("call", _constant(r, CALL)),
+        ("rounds of rows", r // machine.workers * owned),
+        ("last rows", last),
+        *_f8_store(machine, r * c, dtypes[-1]),
+    ]
+
+
+def softmax_form(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> np.ndarray:
+    """That of the last rows; those before them are always whole rows of the workers."""
+    _, whole, shared = _softmax_rows(machine, extents, dtypes)
+    forced = scalars.get("split")
+    split = (shared < whole) if forced is None else np.full(len(extents), bool(forced))
+    return np.where(split, SPLIT_ROW, WHOLE_ROWS)
+
+
+def _softmax_rows(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cycles of a round of whole rows; of the last rows as whole rows, and split over the workers."""
+    r, c = extents.T
+    wide = 1 if _step(dtypes) == 4 else 2
+    owned = machine.workers * SOFTMAX_BUNDLES * wide * _ceil(c, 16) + 33
+    split = 720 - CALL + 94 * machine.workers * wide * _ceil(c, 16 * machine.workers)
+    rest = r % machine.workers
+    return owned, np.where(rest > 0, owned, 0), rest * split
+
+
+def softmax_exp(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """The published softmax less its search for the maximum: exponentials, their sum, and the store."""
+    b, m, n = extents.T
+    rounds, keys = _ceil(b * m, machine.workers), _ceil(n, 16)
+    wide = 1 if _step(dtypes[:1]) == 4 else 2
+    bundles = (SOFTMAX_BUNDLES - MAXIMUM_BUNDLES) * wide
+    terms: Terms = [
+        ("set-up", _constant(n, LOOP)),
+        ("rows", rounds * machine.workers * ROW_BUNDLES),
+        ("keys", rounds * machine.workers * bundles * keys),
+    ]
+    if dtypes[2].startswith("f8"):
+        terms.append(
+            ("f8 store", rounds * machine.workers * 4 * keys)
+        )  # PL: 2 bundles per 8, inside the same loop
+    return terms

@@ -1,0 +1,545 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The kernel registry: what each kernel demands of its operands, how big its code is, and what a call costs.
+
+`Kernel.evidence` says where the cycle formula comes from:
+
+- `measured`: it is published, or goes through published points of this kernel;
+- `derived`: put together from measured pieces of other kernels or from the vendor's bundle counts;
+- `assumed`: no figure exists; a guess that keeps plans comparable.
+
+That is the kernel's best; what one call rests on follows from its types and form as well
+(`tilewright.machine.kernels.measurements.evidence`).
+
+The formulas are in `tilewright.machine.kernels.formulas`, the semantics in `tilewright.sim.kernels`. The
+table below is the whole registry. Code sizes are assumed throughout: only the sum of a program's kernels is
+published
+(17.3 to 17.6 KB).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.diagnostics import TileError
+from tilewright.machine.kernels import formulas as f
+from tilewright.machine.kernels.formulas import Form, Formula, Scalars, Terms
+from tilewright.machine.kernels.matrix_unit import COLUMNS, PRODUCTS, RESULT_MEMORY, WEIGHT_ALIGNMENT
+from tilewright.suggestions import near
+
+if TYPE_CHECKING:
+    from tilewright.machine.description import Machine
+
+
+class UnknownKernel(TileError, KeyError):
+    """A kernel that the registry does not have."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True)
+class Digit:
+    """
+    One digit of a fixed element order: `size` consecutive elements of `axis` are one unit of it.
+
+    kind "whole": the axis as it is (size 1); "blocks": counts blocks of `size`; "inside": counts the elements
+    of one block of `size`. `free`: the blocks may lie in any order, each contiguous with the digits further
+    in.
+    """
+
+    axis: str
+    kind: str
+    size: int
+    free: bool
+
+
+@dataclass(frozen=True)
+class OperandRule:
+    """
+    What a kernel demands of one operand.
+
+    `axes` names kernel axes, outermost first ("..." stands for any rank). `memory` is "any", "standard" or
+    "interleaved", `alignment` in bytes, `tail` the bytes beyond the operand that the kernel touches.
+
+    `order` is "any" (each axis has its own strides) or the digits from outermost to innermost: `k/32` counts
+    blocks of 32 of axis k, `k%32` counts inside a block, a bare name is the whole axis, a `*` before blocks
+    lets them lie in any order. An axis that is not named (the batch) loops outside with a stride of its own.
+    """
+
+    name: str
+    axes: tuple[str, ...]
+    memory: Literal["any", "standard", "interleaved"] = "any"
+    alignment: int = 8
+    tail: int = 0
+    order: str = "any"
+
+    def digits(self) -> tuple[Digit, ...]:
+        """`order` taken apart, outermost first; empty for "any"."""
+        if self.order == "any":
+            return ()
+        found: list[Digit] = []
+        for text in self.order.split():
+            free, text = text.startswith("*"), text.removeprefix("*")
+            for sign, kind in (("/", "blocks"), ("%", "inside")):
+                axis, cut, size = text.partition(sign)
+                if cut:
+                    found.append(Digit(axis, kind, int(size), free))
+                    break
+            else:
+                found.append(Digit(text, "whole", 1, free))
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """
+    One kernel: operand rules, separations, code size and cycles.
+
+    `separate` holds pairs of operand numbers (ins, then outs) that may not share a memory element. `granule`
+    is what each axis is rounded up to: the kernel reads and writes the padding. `scalars` names those it
+    understands. `moves`: it only brings elements elsewhere, and its cycles are counted as copies. `sub_word`:
+    it may write a part of a word and leave the rest as it is.
+    """
+
+    name: str
+    axes: tuple[str, ...]
+    ins: tuple[OperandRule, ...]
+    outs: tuple[OperandRule, ...]
+    separate: tuple[tuple[int, int], ...]
+    code_bytes: int
+    evidence: str
+    source: str
+    formula: Formula = field(compare=False, repr=False)
+    form: Form | None = field(default=None, compare=False, repr=False)
+    granule: tuple[int, ...] = ()
+    scalars: tuple[str, ...] = ()
+    moves: bool = False
+    sub_word: bool = False
+
+    def itemise(
+        self,
+        machine: Machine,
+        extents: npt.ArrayLike,
+        dtypes: tuple[str, ...],
+        scalars: Scalars | None = None,
+    ) -> Terms:
+        """
+        The cost of each call on a tile of `machine` as (term, cycles int64 (calls,)); the terms sum to
+        `cycles`.
+
+        `extents` int64 (calls, axes), or (axes,) for one call; `dtypes` those of ins, then outs.
+        """
+        table = np.atleast_2d(np.asarray(extents, dtype=np.int64))  # (calls, axes)
+        rank, given = len(self.axes), table.shape[1]
+        if given != rank and ("..." not in self.axes or given < rank - 1):
+            raise ValueError(f"{self.name} has axes {', '.join(self.axes)}: got {given} extents")
+        busy = (table > 0).all(axis=1)
+        terms = self.formula(machine, np.maximum(table, 1), dtypes, scalars or {})
+        return [(name, np.where(busy, cycles, 0).astype(np.int64)) for name, cycles in terms]
+
+    def cycles(
+        self,
+        machine: Machine,
+        extents: npt.ArrayLike,
+        dtypes: tuple[str, ...],
+        scalars: Scalars | None = None,
+    ) -> np.ndarray:
+        """Cycles of each call, int64 (calls,); 0 where an extent is 0. Arguments as for `itemise`."""
+        return np.sum([cycles for _, cycles in self.itemise(machine, extents, dtypes, scalars)], axis=0)
+
+    def padded(self, extents: npt.ArrayLike) -> np.ndarray:
+        """Extents rounded up to what the kernel reads and writes; same shape, last axis = kernel axes."""
+        given = np.asarray(extents, dtype=np.int64)
+        if not self.granule:
+            return given
+        granule = np.asarray(self.granule, dtype=np.int64)
+        return -(-given // granule) * granule
+
+    def form_of(
+        self,
+        machine: Machine,
+        extents: npt.ArrayLike,
+        dtypes: tuple[str, ...],
+        scalars: Scalars | None = None,
+    ) -> np.ndarray:
+        """
+        The form of the kernel that each call uses, str (calls,); "" for a kernel with one form only.
+        Arguments as for `itemise`.
+        """
+        table = np.maximum(np.atleast_2d(np.asarray(extents, dtype=np.int64)), 1)
+        if self.form is None:
+            return np.full(len(table), "")
+        return self.form(machine, table, dtypes, scalars or {})
+
+
+_REGISTRY: dict[str, Kernel] = {}
+
+
+def kernel(name: str) -> Kernel:
+    """The kernel of that name; UnknownKernel (a KeyError) names near ones."""
+    found = _REGISTRY.get(name)
+    if found is None:
+        raise UnknownKernel(
+            f"unknown kernel {name!r}",
+            hint=near(name, _REGISTRY) or "tile-kernels lists the registry",
+        )
+    return found
+
+
+def kernel_names() -> tuple[str, ...]:
+    """All kernels, in the order of the registry."""
+    return tuple(_REGISTRY)
+
+
+@contextmanager
+def substituted(formulas: Mapping[str, Formula]) -> Iterator[None]:
+    """The registry with other formulas for some kernels, by name: what-if costs and older models."""
+    today = {name: _REGISTRY[name] for name in formulas}
+    _REGISTRY.update({name: replace(entry, formula=formulas[name]) for name, entry in today.items()})
+    try:
+        yield
+    finally:
+        _REGISTRY.update(today)
+
+
+def _register(
+    name: str,
+    evidence: str,
+    source: str,
+    formula: Formula,
+    *,
+    axes: tuple[str, ...] = ("...",),
+    ins: tuple[OperandRule, ...],
+    outs: tuple[OperandRule, ...],
+    code: int,
+    scalars: tuple[str, ...] = (),
+    separate: tuple[tuple[int, int], ...] = (),
+    granule: tuple[int, ...] = (),
+    form: Form | None = None,
+    moves: bool = False,
+    sub_word: bool = False,
+) -> None:
+    if name in _REGISTRY:
+        raise ValueError(f"kernel {name} registered twice")
+    _REGISTRY[name] = Kernel(
+        name, axes, ins, outs, separate, code, evidence, source, formula, form, granule, scalars,
+        moves, sub_word,
+    )  # fmt: skip
+
+
+def _operands(text: str, *axes: str, alignment: int = 8) -> tuple[OperandRule, ...]:
+    """Rules from "x gamma:c": a name alone has the given axes (any rank when none are given)."""
+    rules: list[OperandRule] = []
+    for part in text.split():
+        name, own, letters = part.partition(":")
+        rules.append(
+            OperandRule(name, tuple(letters.split(",")) if own else (axes or ("...",)), alignment=alignment)
+        )
+    return tuple(rules)
+
+
+# Matrix unit. One instruction loads an input and a partial and stores a partial, so input and result lie in
+# different elements; the weights are loaded between panels, by the supervisor, while the workers stand still.
+
+for _product in PRODUCTS:
+    _inputs = _product.inputs
+    _register(
+        _product.kernel,
+        _product.evidence,
+        _product.source,
+        f.gemm(_product),
+        axes=("b", "m", "n", "k"),
+        ins=(
+            OperandRule("a", ("b", "m", "k"), order=f"k/{_inputs} m k%{_inputs}"),
+            OperandRule(
+                "w",
+                ("b", "n", "k"),
+                alignment=WEIGHT_ALIGNMENT,
+                order=f"*n/{COLUMNS} *k/{_inputs} n%{COLUMNS} k%{_inputs}",
+            ),
+        ),
+        outs=(
+            OperandRule(
+                "c",
+                ("b", "m", "n"),
+                RESULT_MEMORY,
+                _product.alignment,
+                order=f"n/{COLUMNS} m n%{COLUMNS}",
+            ),
+        ),
+        separate=((0, 2),),
+        granule=(1, 1, COLUMNS, _inputs),
+        scalars=("scale", "saturate", "weights_standard"),
+        form=f.gemm_form,
+        code=1536,
+    )
+
+# Elementwise: bundles of a worker per 4 halves and per 2 floats, load and store included.
+
+_PL = "PL popopsCycleEstimators"
+for _name, _half, _single, _evidence, _source in (
+    ("neg", 3, 3, "derived", "as relu"),
+    ("abs", 3, 3, "derived", "as relu"),
+    ("exp", 4, 6, "derived", _PL),
+    ("log", 4, 12, "derived", _PL),
+    ("sqrt", 23, 10, "derived", _PL),
+    ("rsqrt", 19, 8, "derived", _PL),
+    ("tanh", 4, 12, "derived", _PL),
+    ("erf", 60, 30, "assumed", "PL charges gelu by erf 16 bundles an element; one less for the product"),
+    ("sigmoid", 6, 12, "derived", _PL),
+    ("relu", 3, 3, "derived", _PL),
+    ("square", 3, 3, "derived", "as pointwise.mul"),
+    ("reciprocal", 15, 15, "derived", _PL),
+    ("gelu_erf", 64, 32, "derived", f"{_PL}: 16 bundles an element"),
+):
+    _register(
+        f"pointwise.{_name}",
+        _evidence,
+        f"{_source}; set-up {f.LOOP} as gelu",
+        f.pointwise(_half, _single, f.LOOP),
+        ins=_operands("x"),
+        outs=_operands("y"),
+        scalars=("saturate",),
+        code=384,
+    )
+_register(
+    "pointwise.gelu_tanh",
+    "measured",
+    "IS NORM_GELU_KERNELS: 330 + 462 * ceil(n / 96); an f8 result adds the loop of the flat cast",
+    f.gelu,
+    ins=_operands("x"),
+    outs=_operands("y"),
+    scalars=("saturate",),
+    code=640,
+)
+for _name, _half, _single, _evidence, _source in (
+    ("add", 3, 3, "measured", "IS KERNEL_PIPELINES: 504 + 18 * ceil(n / 24) through both points"),
+    ("sub", 3, 3, "derived", "as pointwise.add (the same loop in PL)"),
+    ("mul", 3, 3, "derived", "as pointwise.add (the same loop in PL)"),
+    ("div", 21, 21, "derived", _PL),
+    ("max", 4, 4, "derived", _PL),
+    ("min", 4, 4, "derived", _PL),
+):
+    _register(
+        f"pointwise.{_name}",
+        _evidence,
+        _source,
+        f.pointwise(_half, _single, f.LOOP_BINARY),
+        ins=_operands("x y"),
+        outs=_operands("z"),
+        scalars=("saturate",),
+        code=512,
+    )
+
+# Conversions and movement.
+
+_register(
+    "cast",
+    "measured",
+    "IS: 330 + 24 * ceil(n / 48) between f16 and f8; emulated pairs (f32 to f8, f8 to f8, i8) by PL",
+    f.cast,
+    ins=_operands("x"),
+    outs=_operands("y"),
+    scalars=("scale", "saturate", "truncate"),
+    code=512,
+)
+_register(
+    "copy",
+    "measured",
+    "IS: 288 + bytes / 8 in one run; a cycle an element from rows into panels of 16 halves, so 12 a run;"
+    " 10 per f16 element otherwise; PL: 3 per word, 20 per byte. No element rule"
+    " is published, so there is none here",
+    f.copy,
+    ins=_operands("x", alignment=1),
+    outs=_operands("y", alignment=4),
+    scalars=("run_bytes", "runs"),
+    form=f.copy_form,
+    moves=True,
+    sub_word=True,
+    code=512,
+)
+for _name, _in, _out in (("widen", 1, 4), ("narrow", 4, 4)):
+    _register(
+        _name,
+        "assumed",
+        "set-up of copy and 3 cycles per element (PL charges 3 per aligned word)",
+        f.widen,
+        ins=_operands("x", alignment=_in),
+        outs=_operands("y", alignment=_out),
+        moves=True,
+        sub_word=_name == "narrow",
+        code=256,
+    )
+_register(
+    "fill",
+    "derived",
+    "copy without the loads",
+    f.fill,
+    axes=("...",),
+    ins=(),
+    outs=_operands("y", alignment=4),
+    scalars=("value",),
+    moves=True,
+    code=128,
+)
+_PATCH = "IS VIT_REPEAT: one point, 78 words in"
+_register(
+    "patch_rows",
+    "measured",
+    f"{_PATCH} 936 cycles by six workers; 234 and 9 bundles a word assumed",
+    f.patch_by_workers,
+    axes=("n",),
+    ins=_operands("positions", "n", alignment=4),
+    outs=_operands("rows", "n", alignment=4),
+    code=192,
+)
+_register(
+    "patch_rows.supervisor",
+    "measured",
+    f"{_PATCH} 2,520 cycles by the supervisor; 24 and 32 a word assumed",
+    f.patch_by_supervisor,
+    axes=("n",),
+    ins=_operands("positions", "n", alignment=4),
+    outs=_operands("rows", "n", alignment=4),
+    code=96,
+)
+
+_register(
+    "gather_rows",
+    "assumed",
+    "set-up of gelu; a worker an index, 8 bundles to find the row (compare, select, address) and 2 a double"
+    " word",
+    f.gather_rows,
+    axes=("p", "t", "r", "c"),
+    ins=(
+        OperandRule("table", ("r", "c")),
+        OperandRule("indices", ("t",), alignment=4),
+        OperandRule("first", ("p",), alignment=4),
+    ),
+    outs=_operands("y", "p", "t", "c"),
+    scalars=("rows",),
+    code=512,
+)
+
+# Reductions.
+
+_register(
+    "reduce_partials",
+    "measured",
+    "IS: 282 + 6 * ceil(n / 48) * (11 + 2 * (P - 1)) on f16; f32 partials or an f32 result at half the rate",
+    f.reduce_partials,
+    axes=("p", "..."),
+    ins=_operands("x:p,..."),
+    outs=_operands("y"),
+    scalars=("saturate",),
+    code=640,
+)
+_register(
+    "reduce_partials.bias_gelu",
+    "measured",
+    "IS REDUCTION_EPILOGUE: 288 + columns / 16 * (222 + ceil(rows * 4 / 6) * 6 * (20 + P))",
+    f.reduce_partials_bias_gelu,
+    axes=("p", "m", "n"),
+    ins=(OperandRule("x", ("p", "m", "n"), order="n/16 m n%16"), OperandRule("bias", ("n",))),
+    outs=(OperandRule("y", ("m", "n"), order="n/16 m n%16"),),
+    granule=(1, 1, 16),
+    scalars=("saturate",),
+    code=1024,
+)
+for _name in ("sum", "max", "min", "prod"):
+    _register(
+        f"reduce.{_name}",
+        "derived",
+        f"{_PL}: 4 bundles per 64-bit load; the workers share a row or own rows, whichever is cheaper",
+        f.reduce_trailing(4),
+        ins=_operands("x"),
+        outs=_operands("y"),
+        scalars=("reduced", "saturate", "count") if _name == "sum" else ("reduced", "saturate"),
+        code=512,
+    )
+
+# Rows: norms, softmax, fused bias and gelu.
+
+_ONE_WIDTH = "1152 columns only: the split into set-up and bundles per 4 columns is assumed"
+for _name, _evidence, _source, _formula, _form, _ins, _outs, _scalars, _code in (
+    (
+        "layer_norm", "measured", f"IS KERNEL_PIPELINES, {_ONE_WIDTH}", f.rows(20, 972),
+        f.rows_form(20, 972),
+        "x gamma:c beta:c", "y", ("epsilon", "saturate"), 1280,
+    ),
+    (
+        "rms_norm", "derived", "layer_norm less the pass of the mean (336 and 4 bundles)", f.rows(16, 636),
+        f.rows_form(16, 636),
+        "x gamma:c", "y", ("epsilon", "saturate"), 1024,
+    ),
+    (
+        "add_layer_norm", "derived", "layer_norm and pointwise.add in one call",
+        f.rows(23, 972 + f.LOOP_BINARY),
+        f.rows_form(23, 972 + f.LOOP_BINARY),
+        "x residual gamma:c beta:c", "sum y", ("epsilon", "saturate"), 1536,
+    ),
+    (
+        "norm.statistics", "measured", f"IS KERNEL_PIPELINES, {_ONE_WIDTH}", f.rows(8, 672),
+        f.rows_form(8, 672),
+        "x", "mean:r variance:r", (), 768,
+    ),
+    (
+        "norm.apply", "measured", f"IS ATTENTION_AND_STATISTICS, {_ONE_WIDTH}", f.rows(15, 324),
+        f.rows_form(15, 324),
+        "x mean:r variance:r gamma:c beta:c", "y", ("epsilon", "saturate"), 768,
+    ),
+    (
+        "bias_gelu", "measured",
+        "IS BIAS_GELU_MIX: 450 + 90 * ceil(n / 24) through both fitted points; an f8 result"
+        " (PRODUCER_OUTPUTS) 528 + 1104 * ceil(n / 192), 528 by its one fitted point",
+        f.bias_gelu, f.bias_gelu_form, "x bias:c", "y", ("saturate",), 896,
+    ),
+    (
+        "softmax", "measured",
+        "IS KERNEL_PIPELINES: 768 keys by one worker, 736 split over six; one point each", f.softmax,
+        f.softmax_form,
+        "x", "y", ("scale", "split", "saturate", "empty_rows"), 1280,
+    ),
+):  # fmt: skip
+    _register(
+        _name,
+        _evidence,
+        _source,
+        _formula,
+        axes=("r", "c"),
+        ins=_operands(_ins, "r", "c"),
+        outs=_operands(_outs, "r", "c"),
+        scalars=_scalars,
+        code=_code,
+        form=_form,
+    )
+_register(
+    "norm.merge",
+    "assumed",
+    "set-up of gelu and 8 bundles per partial mean and variance of a row",
+    f.norm_merge,
+    axes=("p", "r"),
+    ins=_operands("mean variance", "p", "r", alignment=4),
+    outs=_operands("mean:r variance:r", alignment=4),
+    scalars=("count",),
+    code=384,
+)
+_register(
+    "softmax.exp",
+    "derived",
+    "softmax (42 bundles per 16 keys) less its search for the maximum (9); an f8 result 4 more (PL cast)",
+    f.softmax_exp,
+    axes=("b", "m", "n"),
+    ins=(*_operands("s", "b", "m", "n"), *_operands("max", "b", "m", alignment=4)),
+    outs=(*_operands("p", "b", "m", "n"), *_operands("sum", "b", "m", alignment=4)),
+    scalars=("scale", "saturate", "empty_rows"),
+    sub_word=True,
+    code=896,
+)

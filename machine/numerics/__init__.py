@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic of the machine, bit for bit."""

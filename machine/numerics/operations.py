@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The arithmetic that the machine model and its oracle share: sums, rows, pointwise, and the rest by name.
+
+A result element depends on the values it is made of alone: not on the shape of the array it is computed in,
+on how work is cut into blocks, on threads, or (but for transcendental functions) on the CPU. The rules are in
+docs/spec/numerics.md; the comments in these files say how each is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from tilewright.machine import dtypes
+from tilewright.machine.numerics import special
+from tilewright.machine.numerics.passes import amp, gemm, gemm_logical
+from tilewright.machine.numerics.rounding import Array, cast_array, decode, ocp_as_fnuz, round_to
+
+__all__ = [
+    "BINARY",
+    "EMPTY_ROWS",
+    "UNARY",
+    "Array",
+    "amp",
+    "bias_gelu_rows",
+    "cast_array",
+    "decode",
+    "gemm",
+    "gemm_logical",
+    "layer_norm_rows",
+    "norm_apply",
+    "norm_merge",
+    "norm_statistics",
+    "ocp_as_fnuz",
+    "pointwise",
+    "reduce_partials",
+    "reduce_rows",
+    "rms_norm_rows",
+    "round_to",
+    "softmax_exp",
+    "softmax_rows",
+    "tree_sum",
+]
+
+
+def tree_sum(x: Array) -> Array:
+    """
+    f64 sum over the last axis in a fixed order: the second half is added to the first until one is left.
+
+    numpy's own sum picks its order by strides and shape; here the length alone decides.
+    """
+    return _tree(np.array(x, dtype=np.float64, order="C"), np.add, 0.0)
+
+
+def _tree(work: Array, operation: np.ufunc, neutral: float) -> Array:
+    count = work.shape[-1]
+    if count == 0:
+        return np.full(work.shape[:-1], neutral)
+    with np.errstate(all="ignore"):
+        while count > 1:
+            half = (count + 1) // 2
+            head = work[..., : count - half]
+            operation(head, work[..., half:count], out=head)
+            count = half
+    return np.array(work[..., 0], order="C")
+
+
+EMPTY_ROWS: tuple[str, ...] = ("zero", "uniform", "nan")
+"""
+What a row of scores gives that is masked whole, by the number that the kernels' scalar `empty_rows` has.
+"""
+
+_F32_MAX = float(np.finfo(np.float32).max)
+_LOWEST = -float(np.finfo(np.float64).max)
+
+
+def _max_rows(x: Array) -> Array:
+    """Maximum over the last axis of f64; NaN propagates, +0 is above -0; -inf for an empty axis."""
+    if x.shape[-1] == 0:
+        return np.full(x.shape[:-1], -np.inf)
+    with np.errstate(all="ignore"):
+        out = x.max(axis=-1)
+        zero = out == 0
+        if zero.any():
+            positive = ((x == 0) & ~np.signbit(x)).any(axis=-1)
+            out = np.where(zero, np.where(positive, 0.0, -0.0), out)
+    return out
+
+
+def reduce_rows(kind: str, x: Array, dtype: str, count: int | None = None, saturate: bool = True) -> Array:
+    """
+    x (..., r) typed -> (...) of `dtype`; kind sum, max, min or prod.
+
+    Float sums and products are f64 trees rounded to f32 and then to the type; integers are exact, wrapping.
+    With `count` a float sum is divided by it before it is rounded (a mean). With `saturate` an 8-bit float
+    result of finite operands is finite, and so are the maximum and the minimum of nothing.
+    """
+    source = dtypes.name_of(x.dtype)
+    if dtypes.is_integer(source):
+        wide = x.astype(np.int64)
+        with np.errstate(all="ignore"):
+            if kind == "sum":
+                out = wide.sum(axis=-1)
+            elif kind == "prod":
+                out = wide.prod(axis=-1)
+            elif kind == "max":
+                out = wide.max(axis=-1, initial=np.iinfo(x.dtype).min if x.dtype != np.bool_ else 0)
+            elif kind == "min":
+                out = wide.min(axis=-1, initial=np.iinfo(x.dtype).max if x.dtype != np.bool_ else 1)
+            else:
+                raise ValueError(f"unknown reduction '{kind}'")
+        if dtypes.is_integer(dtype):
+            return out.astype(dtypes.numpy_dtype(dtype))
+        return round_to(out, dtype, saturate)
+    wide = decode(x)
+    clamps = saturate and dtypes.is_fp8(dtype)
+    if kind in ("max", "min"):
+        sign = 1.0 if kind == "max" else -1.0
+        if clamps and wide.shape[-1] == 0:
+            out = np.full(wide.shape[:-1], _LOWEST)
+        else:
+            out = _max_rows(sign * wide)
+        return round_to(sign * out, dtype, saturate)
+    if kind == "sum":
+        out = _tree(wide, np.add, 0.0)
+        if count is not None:
+            with np.errstate(all="ignore"):
+                out = out / np.float64(count)
+    elif kind == "prod":
+        out = _tree(wide, np.multiply, 1.0)
+    else:
+        raise ValueError(f"unknown reduction '{kind}'")
+    if clamps:  # an overflow of f32 (or of f64, in a product) lies beyond the largest value
+        beyond = np.isfinite(wide).all(axis=-1) & (np.abs(out) > _F32_MAX)
+        out = np.where(beyond, np.copysign(_F32_MAX, out), out)
+    return round_to(round_to(out, "f32"), dtype, saturate)
+
+
+def reduce_partials(
+    parts: Array | Sequence[Array],
+    dtype: str,
+    saturate: bool = False,
+    bias: Array | None = None,
+    function: str | None = None,
+) -> Array:
+    """
+    parts (p, ...) or a sequence of arrays -> (...): f32 running sum, ascending, rounded once to `dtype`.
+
+    A bias is one more term of the sum; a unary `function` (of `pointwise`) acts on the f32 sum before the
+    rounding. Integer partials are summed exactly, wrapping.
+    """
+    first = parts[0]
+    if dtypes.is_integer(dtypes.name_of(first.dtype)):
+        total = first.astype(np.int64)
+        for part in parts[1:]:
+            total = total + part
+        return total.astype(dtypes.numpy_dtype(dtype)) if dtypes.is_integer(dtype) else round_to(total, dtype)
+    with np.errstate(all="ignore"):
+        running = decode(first).astype(np.float32)
+        for part in (*parts[1:], *(() if bias is None else (bias,))):
+            running = running + decode(part).astype(np.float32)
+        if function is not None:
+            return round_to(special.UNARY_F64[function](running.astype(np.float64)), dtype, saturate)
+    return round_to(running, dtype, saturate)
+
+
+def bias_gelu_rows(x: Array, bias: Array, dtype: str, saturate: bool = False) -> Array:
+    """GELU (tanh form) of f32(x + bias), rounded once; x (..., c), bias broadcasts."""
+    return reduce_partials((x,), dtype, saturate, bias, "gelu_tanh")
+
+
+def _f32(x: Array) -> Array:
+    """f64 values of an f32 rounding: statistics are held in f32."""
+    return round_to(x, "f32").astype(np.float64)
+
+
+def _squares(x: Array) -> Array:
+    """x * x in f64; infinite beyond f32, which statistics are held in."""
+    square = x * x
+    if (square > _F32_MAX).any():
+        square = np.where(np.isinf(round_to(square, "f32")), np.inf, square)
+    return square
+
+
+def norm_statistics(x: Array) -> tuple[Array, Array]:
+    """
+    x (..., c) typed -> mean (...) and variance (...), f32.
+
+    mean = f32(sum / c); variance = f32(sum of (x - mean)^2 / c), with that mean; a square beyond f32 is
+    infinite.
+    """
+    with np.errstate(all="ignore"):
+        wide = decode(x)
+        count = wide.shape[-1]
+        mean = round_to(tree_sum(wide) / count, "f32")
+        centred = wide - decode(mean)[..., None]
+        return mean, round_to(tree_sum(_squares(centred)) / count, "f32")
+
+
+def norm_merge(means: Array, variances: Array, count: int) -> tuple[Array, Array]:
+    """
+    Statistics (p, ...) of the parts of a row of `count` columns -> those of the row, f32.
+
+    The parts are ceil blocks: all of ceil(count / p) columns but the last ones. f64, one rounding each.
+    """
+    parts = means.shape[0]
+    block = -(-count // max(parts, 1))
+    widths = np.clip(count - block * np.arange(parts), 0, block).reshape(-1, *[1] * (means.ndim - 1))
+    with np.errstate(all="ignore"):
+        mean_parts = np.where(widths > 0, decode(means), 0.0)
+        mean = tree_sum(np.moveaxis(mean_parts * widths, 0, -1)) / count
+        spread = mean_parts - mean
+        square = np.where(widths > 0, (decode(variances) + _squares(spread)) * widths, 0.0)
+        variance = tree_sum(np.moveaxis(square, 0, -1)) / count
+    return round_to(mean, "f32"), round_to(variance, "f32")
+
+
+def _inverse_root(x: Array, epsilon: float) -> Array:
+    """f32(1 / sqrt(x + f32(epsilon))) as f64."""
+    return _f32(1.0 / np.sqrt(decode(x) + float(np.float32(epsilon))))
+
+
+def norm_apply(
+    x: Array,
+    mean: Array,
+    variance: Array,
+    gamma: Array,
+    beta: Array,
+    epsilon: float,
+    dtype: str,
+    saturate: bool = True,
+) -> Array:
+    """x (..., c), mean (...): (x - mean) * f32(1 / sqrt(variance + epsilon)) * gamma + beta, rounded once."""
+    with np.errstate(all="ignore"):
+        out = decode(x) - decode(mean)[..., None]
+        out *= _inverse_root(variance, epsilon)[..., None]
+        return round_to(out * decode(gamma) + decode(beta), dtype, saturate)
+
+
+def layer_norm_rows(
+    x: Array, gamma: Array, beta: Array, epsilon: float, dtype: str, saturate: bool = True
+) -> Array:
+    """x (..., c) typed, gamma and beta broadcast -> (..., c): norm_apply with the row's own statistics."""
+    mean, variance = norm_statistics(x)
+    return norm_apply(x, mean, variance, gamma, beta, epsilon, dtype, saturate)
+
+
+def rms_norm_rows(x: Array, gamma: Array, epsilon: float, dtype: str, saturate: bool = True) -> Array:
+    """x (..., c) typed, gamma (..., c) broadcast -> (..., c) of `dtype`; statistics in f32."""
+    with np.errstate(all="ignore"):
+        wide = decode(x)
+        square = round_to(tree_sum(_squares(wide)) / wide.shape[-1], "f32")
+        wide *= _inverse_root(square, epsilon)[..., None]
+        return round_to(wide * decode(gamma), dtype, saturate)
+
+
+def _exponentials(x: Array, extreme: Array, scale: float) -> tuple[Array, Array]:
+    """
+    exp(scale * (x - extreme)) in f64, and the rows (...) that are masked whole, which give zeros.
+
+    `extreme` is what the maximum of scale * x is made of: the maximum of x, or for a negative scale the
+    minimum. In a row that is masked whole it is an infinity that scale makes negative.
+    """
+    factor = float(np.float32(scale))
+    masked = np.isinf(extreme) & (factor * np.where(np.isinf(extreme), extreme, 0.0) == -np.inf)
+    shift = np.where(masked, 0.0, extreme)[..., None]
+    return np.exp(np.ascontiguousarray((x - shift) * factor)), masked
+
+
+def softmax_exp(
+    scores: Array,
+    extreme: Array,
+    scale: float,
+    dtype: str,
+    sum_dtype: str = "f32",
+    saturate: bool = True,
+    empty_rows: str = "zero",
+) -> tuple[Array, Array]:
+    """
+    scores (..., n), extreme (...) -> p = exp(scale * (s - extreme)) rounded to `dtype`, and the sum of those.
+
+    `extreme` is the row's maximum, for a negative scale its minimum. The sum is taken in f64 and rounded once
+    to `sum_dtype`. A row that is masked whole (extreme -inf, for a negative scale +inf) gives p = 0 and a sum
+    of 1 (`zero`) or 0 (`nan`), or all p = 1 and their sum (`uniform`): what p / sum is wanted to be.
+    """
+    with np.errstate(all="ignore"):
+        raised, masked = _exponentials(decode(scores), decode(extreme), scale)
+        if empty_rows == "uniform" and masked.any():
+            raised = np.where(masked[..., None], 1.0, raised)
+        p = round_to(raised, dtype, saturate)
+        total = tree_sum(decode(p))
+        if empty_rows == "zero":
+            total = np.where(masked, 1.0, total)
+        return p, round_to(total, sum_dtype)
+
+
+def softmax_rows(x: Array, scale: float, dtype: str, saturate: bool = True, empty_rows: str = "nan") -> Array:
+    """
+    x (..., c) -> softmax of scale * x over the last axis; the sum in f32, the quotient rounded once.
+
+    A row that is masked whole (scale * x is -inf throughout) gives NaN (0/0), zeros, or 1/c throughout.
+    """
+    with np.errstate(all="ignore"):
+        wide = decode(x)
+        extreme = _max_rows(wide) if scale >= 0 else -_max_rows(-wide)
+        p, masked = _exponentials(wide, extreme, scale)
+        if empty_rows != "nan" and masked.any():
+            p = np.where(masked[..., None], 1.0 if empty_rows == "uniform" else 0.0, p)
+        total = _f32(tree_sum(p))
+        if empty_rows == "zero":
+            total = np.where(masked, 1.0, total)
+        return round_to(p / total[..., None], dtype, saturate)
+
+
+UNARY: tuple[str, ...] = tuple(special.UNARY_F64)
+BINARY: tuple[str, ...] = tuple(special.BINARY_F64)
+
+
+@cache
+def _unary_table(function: str, source: str, dtype: str, saturate: bool) -> Array:
+    """The result of a unary float function for every code of an 8- or 16-bit type."""
+    target = dtypes.numpy_dtype(source)
+    codes = np.arange(1 << 8 * target.itemsize, dtype=_CODES[target.itemsize]).view(target)
+    table = round_to(special.UNARY_F64[function](decode(codes)), dtype, saturate)
+    table.flags.writeable = False
+    return table
+
+
+_CODES = {1: np.uint8, 2: np.uint16}
+
+
+def pointwise(function: str, *operands: Array, dtype: str, saturate: bool = False) -> Array:
+    """
+    One elementwise operation on typed arrays that broadcast -> `dtype`, rounded once from f64.
+
+    For add, sub, mul, div and sqrt on inputs up to f32 that equals the correctly rounded operation on them.
+    Integer operands stay integers (wrapping; div truncates, by zero gives -1); mixed ones become floats.
+    Raises ValueError for an unknown function or a transcendental of integers.
+    """
+    expected = 1 if function in special.UNARY_F64 else 2 if function in special.BINARY_F64 else 0
+    if expected != len(operands):
+        raise ValueError(f"no pointwise function '{function}' of {len(operands)} operands")
+    names = [dtypes.name_of(x.dtype) for x in operands]
+    with np.errstate(all="ignore"):
+        if all(dtypes.is_integer(name) for name in names):
+            if function not in special.INTEGER:
+                raise ValueError(f"pointwise function '{function}' is not defined on integers")
+            out = special.INTEGER[function](*(x.astype(np.int64) for x in operands))
+            if dtypes.is_integer(dtype):
+                return out.astype(dtypes.numpy_dtype(dtype))
+            return round_to(out, dtype, saturate)
+        if expected == 1 and operands[0].size > 1 << 16 and operands[0].itemsize in _CODES:
+            # A function of the element alone may as well be looked up; GELU with erf gains a factor of 30.
+            codes = np.ascontiguousarray(operands[0]).view(_CODES[operands[0].itemsize])
+            return _unary_table(function, names[0], dtype, saturate)[codes]
+        wide = [decode(x) for x in operands]
+        function_f64 = special.UNARY_F64 if expected == 1 else special.BINARY_F64
+        return round_to(function_f64[function](*wide), dtype, saturate)
