@@ -115,5 +115,5 @@ def test_text_that_is_no_listing() -> None:
 def test_rows_of_a_table_that_do_not_follow_each_other() -> None:
     text = format_tasm(program())
     assert "tiles 0-3: #00000001" in text
-    with pytest.raises(ProgramError, match="'tiles 1' does not continue ):
+    with pytest.raises(ProgramError, match="does not continue 0 of 4 tiles"):
         parse_tasm(text.replace("tiles 0-3: #00000001", "tiles 1-3: #00000001"))
