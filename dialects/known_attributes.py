@@ -23,6 +23,7 @@ KNOWN: Mapping[str, str] = {
     "tile.program": "the module",
     "tile.support": "the function",
     "tile.value": "an operation",
+    "tile.exchange_items": "an operation",
     "tile_layout.pinned": "an argument",
     "tile_tensor.input": "an argument",
     "tile_tensor.parameter": "an argument",

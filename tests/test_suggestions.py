@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from tilewright.dialects.known_attributes import KNOWN
 from tilewright.suggestions import near, nearest
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(
@@ -34,3 +40,16 @@ def test_the_question() -> None:
     assert near("inptu", ["input"]) == "did you mean `input`?"
     assert near("adf", ["addf", "addi"]) == "did you mean `addf`?"
     assert near("far", ["input"]) is None
+
+
+def test_every_attribute_of_ours_is_known() -> None:
+    """What passes write is in the table of names, or the verifier refuses it."""
+    named = re.compile(r'^[A-Z_]+ = "(tile(?:_[a-z]+)?\.[a-z_]+)"', re.M)
+    found = {
+        name
+        for folder in ("dialects", "passes")
+        for path in (ROOT / folder).rglob("*.py")
+        for name in named.findall(path.read_text(encoding="utf-8"))
+    }
+    assert {"tile.machine", "tile_tensor.parameter", "tile.exchange_items"} <= found
+    assert found <= set(KNOWN)
