@@ -103,6 +103,7 @@ format: $(READY)
 links:
 	@mkdir -p build/links/tilewright
 	@for folder in $(FOLDERS); do ln -sfn ../../../$$folder build/links/tilewright/$$folder; done
+	@for file in tilewright/*.py; do ln -sfn ../../../$$file build/links/$$file; done
 
 # Pin what the environment has now.
 constraints: $(READY)
