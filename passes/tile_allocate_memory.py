@@ -33,6 +33,7 @@ from tilewright.passes.ir.memory_diagnosis import explain_in_ir
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.tensors import machine_of
 from tilewright.planning.memory.check import check
+from tilewright.planning.memory.explain import refuse_pins
 from tilewright.planning.memory.place import Unplaced, allocate
 from tilewright.planning.memory.problem import Solution
 from tilewright.settings import current
@@ -74,6 +75,7 @@ def place(requests_for: Callable[[bool], Requests], label: str) -> tuple[Request
     except Unplaced:
         requests = requests_for(False)
         dump(requests, label)
+        refuse_pins(requests.problem)
         try:
             solution = allocate(requests.problem, polish=0)
         except Unplaced as failed:

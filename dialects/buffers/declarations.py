@@ -14,6 +14,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.backends.program import BINDING_KINDS
+from tilewright.diagnostics import TileError
 from tilewright.dialects.buffers.types import (
     BufferType,
     buffer_type,
@@ -147,6 +148,10 @@ class BindOp(IRDLOperation):
         storage, axes = View.parse(self.view.data).offsets, buffer_type(self.buffer).layout.axes
         if len(storage) != len(axes):
             raise VerifyException(f"view is onto {len(storage)} storage axes, the layout has {len(axes)}")
+        try:
+            View.parse(self.view.data).check_inside(buffer_type(self.buffer).layout.shape)
+        except TileError as error:
+            raise VerifyException(error.message) from error
         self._verify_contents()
 
     def _verify_contents(self) -> None:

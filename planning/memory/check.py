@@ -59,6 +59,15 @@ def check(problem: Problem, addresses: Sequence[int | None], choices: Sequence[i
     return faults
 
 
+def pinned_faults(problem: Problem) -> list[Fault]:
+    """What the pins alone break, whatever is done with the other buffers; empty if nothing."""
+    pins = [(b, b.at) for b in problem.buffers if b.at >= 0]
+    if not pins or problem.alternatives:
+        return []
+    where = {b.name: at for b, at in pins}
+    return [f for b, at in pins for f in _alone(problem, b, at, where)] + _sweep(problem, pins)
+
+
 def _absent(problem: Problem, choices: Sequence[int], faults: list[Fault]) -> set[str]:
     if len(choices) != len(problem.alternatives):
         faults.append(

@@ -17,8 +17,16 @@ from typing import Any
 
 from tilewright.diagnostics import TileError
 from tilewright.planning.memory.bounds import Payload, live_buffers, lower_bound, memories, payloads
+from tilewright.planning.memory.check import pinned_faults
 from tilewright.planning.memory.place import Unplaced, allocate
-from tilewright.planning.memory.problem import Buffer, Problem, Region, Solution, combinations
+from tilewright.planning.memory.problem import (
+    Buffer,
+    Problem,
+    ProblemError,
+    Region,
+    Solution,
+    combinations,
+)
 
 TRIAL_NODES = 60_000
 """Units placed in one trial of a suggestion."""
@@ -142,11 +150,21 @@ class AllocationError(TileError):
 
 
 def solve(problem: Problem, nodes: int | None = None) -> Solution:
-    """`allocate`, with a diagnosis where it fails. Raises AllocationError."""
+    """`allocate`, with a diagnosis where it fails. Raises AllocationError, ProblemError where pins clash."""
+    refuse_pins(problem)
     try:
         return allocate(problem) if nodes is None else allocate(problem, nodes)
     except Unplaced as failed:
         raise AllocationError(explain(problem, failed)) from None
+
+
+def refuse_pins(problem: Problem) -> None:
+    """ProblemError where what is pinned breaks a rule by itself: no search would end in a placement."""
+    faults = pinned_faults(problem)
+    if faults:
+        raise ProblemError(
+            f"what is pinned cannot stay there: {faults[0]}", notes=[str(f) for f in faults[1:5]]
+        )
 
 
 def refusals(problem: Problem) -> list[tuple[Buffer, str]]:

@@ -197,3 +197,16 @@ def test_the_console_scripts_go_through_the_launcher() -> None:
 def test_the_launcher_imports_nothing_else() -> None:
     code = "import sys, tilewright.launch; print([m for m in sys.modules if m.startswith(('numpy', 'xdsl'))])"
     assert subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_pins_that_clash_are_refused_before_a_search(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tilewright.tools import tile_alloc
+
+    pinned = [
+        {"name": name, "nbytes": 16, "first": 0, "last": 1, "at": at} for name, at in (("a", 0), ("b", 8))
+    ]
+    (tmp_path / "problem.json").write_text(json.dumps({**PROBLEM, "buffers": pinned}), encoding="utf-8")
+    assert tile_alloc.main([str(tmp_path / "problem.json")]) == 1
+    assert "what is pinned cannot stay there: a and b overlap at 0x8" in capsys.readouterr().err
