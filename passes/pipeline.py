@@ -251,9 +251,7 @@ def compile(
         level = level_of(program)
         if level == "machine":
             continue
-        if level == "tensors":
-            check_types(entry_function(program))
-            check_operations(entry_function(program))
+        _check_program(program)
         chosen = homes
         if chosen == "auto":
             at_first = level == "tensors"
@@ -278,6 +276,7 @@ def select_program(module: ModuleOp, context: Context, entry: str | None = None)
             _run(stage, Options(), module, context, None)
     found = programs(module)
     if found == (module,) and entry is None:
+        _check_program(module)
         return module
     names = [program_name(program) or _entry_name(program) for program in found]
     wanted = "main" if entry is None and len(found) > 1 else entry
@@ -297,7 +296,15 @@ def select_program(module: ModuleOp, context: Context, entry: str | None = None)
         chosen.detach()
     if machine is not None:
         chosen.attributes[MACHINE] = StringAttr(machine)
+    _check_program(chosen)
     return chosen
+
+
+def _check_program(module: ModuleOp) -> None:
+    """Refuse what a program of tensor operations cannot hold."""
+    if level_of(module) == "tensors":
+        check_types(entry_function(module))
+        check_operations(entry_function(module))
 
 
 def _entry_name(module: ModuleOp) -> str:

@@ -3,16 +3,20 @@
 The base of every error that a user can cause.
 
 Each layer subclasses `TileError` once; the tools turn it into a diagnostic (`file:line:col: error: ...`,
-source line, caret, notes, hint) at their edge. Nothing here imports xDSL, so the planning libraries can raise
-it too.
+source line, caret, notes, hint) at their edge. It is one of xDSL's diagnostics too (of its exceptions only;
+the planning libraries, which know no IR, raise it), so that other tools built on xDSL treat it as they treat
+their own: `xdsl-opt --verify-diagnostics` prints it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from xdsl.utils.exceptions import PassFailedException
 
-class TileError(Exception):
+
+class TileError(PassFailedException):
     """
     Something the user wrote is wrong, does not fit, or failed a check.
 
@@ -33,3 +37,31 @@ class TileError(Exception):
         self.location = location
         self.notes = tuple(notes)
         self.hint = hint
+        self._added: list[str] = []
+
+    @property
+    def __notes__(self) -> list[str]:
+        """Place, notes and hint as lines: what xdsl-opt and Python print after the message."""
+        place = place_text(self.location)
+        lines = [f"at {place}"] if place else []
+        lines += [f"note: {note}" for note in self.notes]
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return lines + self._added
+
+    def add_note(self, note: str, /) -> None:
+        """As for any exception."""
+        self._added.append(note)
+
+
+_FILE_LINE_COLUMN = re.compile(r'"([^"]*)":(\d+):(\d+)')
+
+
+def place_text(location: object | None) -> str:
+    """`file:line:col` of a location of any kind (the innermost of several), of an operation; else nothing."""
+    if isinstance(location, str) or location is None:
+        return location or ""
+    if hasattr(location, "regions"):
+        location = getattr(location, "location", None)
+    found = _FILE_LINE_COLUMN.search(str(location))
+    return ":".join(found.groups()) if found else ""

@@ -10,8 +10,11 @@ it (`tile-foo-bar` is `TileFooBarPass` in `tilewright/passes/tile_foo_bar.py`, t
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from types import TracebackType
 from typing import Any
 
 from xdsl.universe import Universe
@@ -60,3 +63,22 @@ UNIVERSE = Universe(
         for name in PASSES
     },
 )
+
+
+def _print_diagnostics_in_xdsl_opt() -> None:
+    """In a process of plain xdsl-opt, and in no other, errors of ours end in a diagnostic."""
+    name = os.path.basename(next(iter(getattr(sys, "argv", ())), ""))
+    if os.path.splitext(name)[0] not in ("xdsl-opt", "xdsl_opt"):
+        return
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        from tilewright.tools.driver.plain import report
+
+        if not report(error, trace):
+            before(kind, error, trace)
+
+    sys.excepthook = hook
+
+
+_print_diagnostics_in_xdsl_opt()

@@ -15,11 +15,12 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr, UnknownLoc
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
+from tilewright.diagnostics import TileError
 from tilewright.dialects.program_check import type_fault
 
 PROGRAM = "tile.program"
@@ -50,15 +51,51 @@ def scopes(module: ModuleOp) -> tuple[ModuleOp, ...]:
 
 
 class ProgramPass(ModulePass):
-    """A pass that works on one program at a time, and on every program of a module."""
+    """
+    A pass that works on one program at a time, and on every program of a module.
+
+    Errors about an operation without a source location (xDSL's own parser gives none, builders neither) quote
+    the operation.
+    """
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for program in programs(op):
-            self.apply_to_program(ctx, program)
+            _tell_apart(program)
+            try:
+                self.apply_to_program(ctx, program)
+            except TileError as error:
+                error.notes = (*error.notes, *_quoted(program, error.location))
+                raise
 
     @abstractmethod
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         """Work on a module that is one program."""
+
+
+def _tell_apart(module: ModuleOp) -> None:
+    """Give every operation an unknown location of its own: equal to all others, and yet to be found by."""
+    for op in module.walk():
+        if isinstance(op.location, UnknownLoc):
+            op.location = UnknownLoc()
+
+
+def _quoted(module: ModuleOp, location: object | None) -> tuple[str, ...]:
+    if isinstance(location, Operation):
+        location = location.location
+    if not isinstance(location, UnknownLoc):
+        return ()
+    found = next((op for op in module.walk() if op.location is location), None)
+    return (f"in `{quotation(found)}`",) if found is not None else ()
+
+
+def quotation(op: Operation) -> str:
+    """The first line of an operation's text, cut where it is long."""
+    line = str(op).partition("\n")[0].rstrip(" {")
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+
+
+_LONGEST = 160
+"""Characters of an operation that are quoted."""
 
 
 def is_ours(op: Operation, callable: Container[str] | None = None) -> bool:
