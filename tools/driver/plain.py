@@ -17,8 +17,8 @@ from types import TracebackType
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from tilewright.diagnostics import TileError
+from tilewright.dialects.text.sources import Source, Sources
 from tilewright.tools.driver.render import diagnose, format_diagnostic
-from tilewright.tools.driver.sources import Source, Sources
 
 TOOL = "xdsl-opt"
 
