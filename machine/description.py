@@ -25,6 +25,9 @@ from tilewright.diagnostics import TileError
 from tilewright.machine import topology as fabric
 from tilewright.suggestions import near
 
+if typing.TYPE_CHECKING:
+    from tilewright.machine.family import Family
+
 FORMAT = "tilewright-machine"
 VERSION = 2
 DROPPED = {
@@ -171,6 +174,13 @@ class Machine:
     exchange: Exchange
     path: str = ""
 
+    @property
+    def family(self) -> Family:
+        """Kernels, matrix unit and kind of fabric: one family today; another is a class of its own."""
+        from tilewright.machine.family import MK2
+
+        return MK2
+
     @functools.cached_property
     def digest(self) -> str:
         """SHA-256 (hexadecimal) of everything that has an effect: all fields but labels and sources."""
@@ -179,6 +189,8 @@ class Machine:
     def content(self) -> dict[str, Any]:
         """All fields but labels and sources, as plain data: what the digest is made of."""
         table = dataclasses.asdict(self)
+        if self.family.name != "mk2":  # files say nothing of the only family they can describe
+            table["family"] = self.family.name
         for label in ("name", "path"):
             del table[label]
         for reservation in table["reservations"]:
@@ -355,10 +367,8 @@ class Machine:
 
     def patch_cycles(self, words: np.ndarray | int) -> np.ndarray:
         """Cycles to patch `words` words of a row between two iterations of a repeat, int64."""
-        from tilewright.machine.kernels import kernel
-
         words = np.atleast_1d(np.asarray(words, dtype=np.int64))
-        return kernel("patch_rows").cycles(self, words[:, None], ("u32",), {})
+        return self.family.kernel("patch_rows").cycles(self, words[:, None], ("u32",), {})
 
 
 def _flat(data: Any, where: str = "") -> dict[str, Any]:

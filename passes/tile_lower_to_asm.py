@@ -17,8 +17,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 
 from tilewright.backends import program as asm
+from tilewright.backends.fabric import FABRICS
 from tilewright.backends.image import encode_supervisor
-from tilewright.backends.rows import Rows, encode, require_relocatable
+from tilewright.backends.rows import Rows, require_relocatable
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import (
     AllocOp,
@@ -229,7 +230,7 @@ class _Assembler:
         schedule = phase_schedule(op, self.machine)
         buffers = phase_buffers(op)
         addresses = np.array([_address(b) for b in buffers], np.int64)
-        rows = encode(schedule, addresses, self.machine)
+        rows = FABRICS.of(self.machine).encode(schedule, addresses, self.machine)
         needed, reserved = 4 * int(rows.lengths.max(initial=0)), op.row_bytes
         if reserved is None or needed > reserved.value.data:
             raise LoweringError(

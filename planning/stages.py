@@ -22,8 +22,8 @@ import numpy as np
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
-from tilewright.machine.kernels import Kernel, kernel
-from tilewright.planning.exchange.estimate import estimate, estimated_row_bytes
+from tilewright.machine.kernels import Kernel
+from tilewright.planning.exchange.fabric import FABRICS
 from tilewright.planning.exchange.geometry import Transfers, transfers
 from tilewright.planning.exchange.messages import Messages
 from tilewright.planning.layout import Layout, View
@@ -179,7 +179,7 @@ class Stages:
                     found.append(Segment("exchange", np.array([cycles]), np.zeros(1, np.int64)))
                 continue
             cycles = compute_cycles(self, stage, machine)
-            copied = cycles if kernel(stage.kernel).moves else np.zeros_like(cycles)
+            copied = cycles if machine.family.kernel(stage.kernel).moves else np.zeros_like(cycles)
             if found and found[-1].kind == "kernels":
                 found[-1] = Segment("kernels", found[-1].cycles + cycles, found[-1].copied + copied)
             else:
@@ -201,9 +201,10 @@ class Stages:
     def row_bytes(self, machine: Machine) -> np.ndarray:
         """Estimated bytes of exchange rows on each tile, int64 (tiles,), summed over the phases."""
         total = np.zeros(machine.tiles, np.int64)
+        fabric = FABRICS.of(machine)
         for stage in self.stages:
             if isinstance(stage, ExchangeStage):
-                total += estimated_row_bytes(stage_messages(self, stage), machine)
+                total += fabric.row_bytes(stage_messages(self, stage), machine)
         return total
 
     def lifetimes(self) -> dict[str, tuple[int, int]]:
@@ -284,7 +285,7 @@ def exchange_cycles(stages: Stages, stage: ExchangeStage, machine: Machine) -> i
     """
     Estimated cycles of an exchange phase, with the machine's overhead for a phase; 0 if it moves nothing.
     """
-    cycles = estimate(stage_messages(stages, stage), machine).cycles
+    cycles = FABRICS.of(machine).estimate(stage_messages(stages, stage), machine).cycles
     return cycles + machine.phase_overhead if cycles else 0
 
 
@@ -336,7 +337,7 @@ def call_extents(
 
 def compute_cycles(stages: Stages, stage: ComputeStage, machine: Machine) -> np.ndarray:
     """Cycles of a kernel call on each tile, int64 (tiles,)."""
-    entry: Kernel = kernel(stage.kernel)
+    entry: Kernel = machine.family.kernel(stage.kernel)
     extents = kernel_extents(stages, stage, machine.tiles)
     dtypes = tuple(stages.buffer(op.buffer).dtype for op in (*stage.ins, *stage.outs))
     return entry.cycles(machine, extents, dtypes, dict(stage.scalars))

@@ -24,9 +24,8 @@ from tilewright.backends.program import ADDRESS_BITS, NO_POSITION, Binding, plac
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine, load, names, split_reference
 from tilewright.machine.dtypes import itemsize, numpy_dtype
-from tilewright.machine.kernels import kernel
 from tilewright.machine.kernels.measurements import CYCLE_CLASSES, evidence
-from tilewright.sim import fabric
+from tilewright.sim import fabric, families
 from tilewright.sim.access import Tiles, as_tiles
 from tilewright.sim.calls import Calls
 from tilewright.sim.illegal import IllegalProgram
@@ -407,7 +406,9 @@ class Executor:
                 case DecodedCall():
                     phase = self._phase(instruction.word, iteration)
                     called = self._calls.run(instruction, iteration, phase)
-                    category: Category = "copy" if kernel(called.kernel).moves else "compute"
+                    category: Category = (
+                        "copy" if self.machine.family.kernel(called.kernel).moves else "compute"
+                    )
                     self._record(phase, category, called.cycles, called.evidence, called.active)
                 case DecodedExchange():
                     self._exchange(instruction, iteration)
@@ -571,7 +572,9 @@ class Executor:
             return
         counts = np.bincount(np.concatenate(patched), minlength=self.memory.tiles)
         step = Phase(f"{phase.name}: patch rows", phase.provenance, phase.word, phase.iteration)
-        rests_on = evidence(kernel("patch_rows"), self.machine, counts[:, None], ("u32", "u32"))
+        rests_on = evidence(
+            self.machine.family.kernel("patch_rows"), self.machine, counts[:, None], ("u32", "u32")
+        )
         self._record(step, "copy", self.machine.patch_cycles(counts), rests_on)
 
     def _take_tap(self, tap: DecodedTap, iteration: tuple[int, ...]) -> None:
@@ -620,7 +623,9 @@ class Executor:
         known = self._relocations.get(rows)
         if known is not None and (moved := known.deliver(words)) is not None:
             return moved
-        delivery = fabric.deliver(words, self.machine, address=rows, phase=str(phase))
+        delivery = families.FABRICS.of(self.machine).deliver(
+            words, self.machine, address=rows, phase=str(phase)
+        )
         self._refuse_persistent(delivery, phase)
         if known is None:
             # Patched contents are not kept: they are many, and the first of them and a pattern give the

@@ -81,32 +81,53 @@ PRODUCTS = (
 )  # fmt: skip
 """All kinds, the preferred first where several take the same operands."""
 
-_BY_KERNEL = {product.kernel: product for product in PRODUCTS}
+
+@dataclass(frozen=True)
+class MatrixUnit:
+    """
+    A matrix unit as planners ask for it: columns of a panel, where operands and results lie, the kinds of
+    products.
+    """
+
+    columns: int
+    weight_memory: Literal["interleaved"]
+    result_memory: Literal["interleaved"]
+    products: tuple[Product, ...]
+
+    def product(self, kernel: str) -> Product:
+        """The kind of product that a matrix kernel computes. Raises KeyError for other kernels."""
+        for found in self.products:
+            if found.kernel == kernel:
+                return found
+        raise KeyError(kernel)
+
+    def is_product(self, kernel: str) -> bool:
+        """Whether a kernel is one of the matrix unit's."""
+        return any(product.kernel == kernel for product in self.products)
+
+    def native(self, dtype: str) -> bool:
+        """Whether the unit multiplies elements of this type as they are."""
+        return any(dtype in product.operands for product in self.products)
+
+    def pass_inputs(self, dtype: str) -> int:
+        """
+        Inputs of a pass for operands of this type. Raises KeyError for a type that the unit does not take.
+        """
+        for product in self.products:
+            if dtype in product.operands or (dtype.startswith("f8") and product.operands == _FP8):
+                return product.inputs  # every 8-bit format is brought to one of the unit's
+        raise KeyError(dtype)
+
+    def panel_inputs(self, itemsize: int) -> int:
+        """Inputs of a pass of the unit's floats of `itemsize` bytes: the inner extent of a panel."""
+        return self.pass_inputs({1: "f8", 2: "f16", 4: "f32"}[itemsize])
 
 
-def product(kernel: str) -> Product:
-    """The kind of product that a matrix kernel computes. Raises KeyError for other kernels."""
-    return _BY_KERNEL[kernel]
+UNIT = MatrixUnit(COLUMNS, WEIGHT_MEMORY, RESULT_MEMORY, PRODUCTS)
+"""The unit of the family; the functions below are its own, for those who know that there is one family."""
 
-
-def is_product(kernel: str) -> bool:
-    """Whether a kernel is one of the matrix unit's."""
-    return kernel in _BY_KERNEL
-
-
-def native(dtype: str) -> bool:
-    """Whether the unit multiplies elements of this type as they are."""
-    return any(dtype in product.operands for product in PRODUCTS)
-
-
-def pass_inputs(dtype: str) -> int:
-    """Inputs of a pass for operands of this type. Raises KeyError for a type that the unit does not take."""
-    for product in PRODUCTS:
-        if dtype in product.operands or (dtype.startswith("f8") and product.operands == _FP8):
-            return product.inputs  # every 8-bit format is brought to one of the unit's
-    raise KeyError(dtype)
-
-
-def panel_inputs(itemsize: int) -> int:
-    """Inputs of a pass of the unit's floats of `itemsize` bytes: the inner extent of a panel."""
-    return pass_inputs({1: "f8", 2: "f16", 4: "f32"}[itemsize])
+product = UNIT.product
+is_product = UNIT.is_product
+native = UNIT.native
+pass_inputs = UNIT.pass_inputs
+panel_inputs = UNIT.panel_inputs

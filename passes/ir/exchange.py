@@ -24,9 +24,9 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects.tile import ExchangeOp, RepeatOp, buffer_type, placed_in
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
-from tilewright.planning.exchange import ExchangeError, Messages, Schedule, schedule
+from tilewright.planning.exchange import ExchangeError, Messages, Schedule
 from tilewright.planning.exchange.check import require
-from tilewright.planning.exchange.estimate import estimate
+from tilewright.planning.exchange.fabric import FABRICS
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.stages import cached_transfers
 
@@ -87,7 +87,7 @@ def phase_schedule(op: ExchangeOp, machine: Machine) -> Schedule:
     key = (machine.digest, _geometry(op), words)
     found = _schedules.get(key)
     if found is None:
-        found = schedule(phase_messages(op), machine, paired=False if words else None)
+        found = FABRICS.of(machine).schedule(phase_messages(op), machine, paired=False if words else None)
         _schedules[key] = found
         while len(_schedules) > _KEPT:
             _schedules.popitem(last=False)
@@ -162,7 +162,7 @@ def phase_figures(op: ExchangeOp, machine: Machine) -> PhaseFigures:
             4 * int(made.row_words.max(initial=0)),
             made.summary.bound,
             made.horizon,
-            estimate(messages, machine, paired=not words).cycles,
+            FABRICS.of(machine).estimate(messages, machine, paired=not words).cycles,
             round(1000 * made.paired_share),
         )
     return replace(_figures[key], reason=op.reason.data)

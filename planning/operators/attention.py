@@ -19,7 +19,6 @@ import numpy as np
 
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
-from tilewright.machine.kernels import kernel
 from tilewright.machine.kernels.matrix_unit import COLUMNS, WEIGHT_MEMORY, product
 from tilewright.planning.layout import Axis, Layout, View
 from tilewright.planning.operators.base import (
@@ -149,7 +148,11 @@ def ranked_grids(shape: Shape, machine: Machine) -> tuple[tuple[int, int, int], 
         room = bb * ((qb + nb) * dp * size + vp * nb * size + 2 * qb * nb * psize + 2 * qb * vp * psize)
 
         def cycles(name: str, *extents: int, dtypes: tuple[str, ...] = ()) -> int:
-            return int(kernel(name).cycles(machine, np.array([extents]), dtypes or (shape.dtype,) * 4, {})[0])
+            return int(
+                machine.family.kernel(name).cycles(
+                    machine, np.array([extents]), dtypes or (shape.dtype,) * 4, {}
+                )[0]
+            )
 
         total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
         if shape.mask is not None:
@@ -219,7 +222,7 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
     b_axis, m_axis = Axis(shape.b, splits(bb, batch)), Axis(shape.queries, splits(qb, by_query))
     n_split = splits(nb, by_key)
     interleaved = WEIGHT_MEMORY
-    out_memory = kernel(shape.score_kernel).outs[0].memory
+    out_memory = machine.family.kernel(shape.score_kernel).outs[0].memory
     wide = ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1))
     panel = ((0, 0), (2, 0), (1, 0), (2, 1))
     q = Layout((b_axis, m_axis, Axis(shape.depth, (), (d_pass,))), panel, replicas(*by_key), 0, tiles)

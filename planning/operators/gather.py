@@ -21,7 +21,6 @@ import numpy as np
 
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
-from tilewright.machine.kernels import kernel
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import (
     Builder,
@@ -110,7 +109,9 @@ def _cycles(shape: Shape, parts: tuple[int, int], machine: Machine) -> int:
     size = itemsize(shape.dtype)
 
     def cycles(name: str, *extents: int) -> int:
-        return int(kernel(name).cycles(machine, np.array([extents]), (shape.dtype,) * 4, {})[0])
+        return int(
+            machine.family.kernel(name).cycles(machine, np.array([extents]), (shape.dtype,) * 4, {})[0]
+        )
 
     total = cycles("gather_rows", 1, shape.count, rows, columns) + shape.count
     if parts[0] > 1:

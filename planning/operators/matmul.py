@@ -21,7 +21,6 @@ import numpy as np
 
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
-from tilewright.machine.kernels import kernel
 from tilewright.machine.kernels.matrix_unit import COLUMNS, WEIGHT_MEMORY, product
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import (
@@ -207,7 +206,7 @@ def grids(shape: Shape, machine: Machine) -> Grids:
     nb = -(-n_part // COLUMNS) * COLUMNS
     kb = -(-k_part // shape.inputs) * shape.inputs
     size, partial = itemsize(shape.operand_dtype[0]), itemsize(shape.partial)
-    gemm = kernel(shape.kernel).cycles(
+    gemm = machine.family.kernel(shape.kernel).cycles(
         machine,
         np.stack([np.full_like(mb, bb), mb, nb, kb], axis=1),
         (*shape.operand_dtype, shape.partial),
@@ -219,7 +218,7 @@ def grids(shape: Shape, machine: Machine) -> Grids:
     controls = bb * mb * (kb // shape.inputs) + bb * (nb // COLUMNS)
     reduced = np.where(kp > 1, bb * mb * nb * partial // 4 + machine.phase_overhead, 0)
     rows = -(-mb // kp)
-    adds = kernel("reduce_partials").cycles(
+    adds = machine.family.kernel("reduce_partials").cycles(
         machine, np.stack([kp, bb * rows * nb], axis=1), (shape.partial, shape.result_dtype), {}
     )
     total = (
@@ -349,7 +348,12 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 
     p_axis = Axis(kp, splits(1, where.k))
     order4 = ((0, 0), (1, 0), (3, 0), (2, 0), (3, 1))
     partial = Layout(
-        (p_axis, b_axis, m_axis, n_axis), order4, (), base, tiles, kernel(shape.kernel).outs[0].memory
+        (p_axis, b_axis, m_axis, n_axis),
+        order4,
+        (),
+        base,
+        tiles,
+        machine.family.kernel(shape.kernel).outs[0].memory,
     )
     if kp == 1:
         one = Layout((b_axis, m_axis, n_axis), ((0, 0), (2, 0), (1, 0), (2, 1)), (), base, tiles)
