@@ -200,9 +200,11 @@ def _attention(op: tt.AttentionOp, operands: Sequence[Array], exact: Array) -> E
     bottom = dp.sum(axis=-1, keepdims=True) + F32_UNIT * (keys + 1) * (total + dp.sum(axis=-1, keepdims=True))
     wide = (top + np.abs(exact) * bottom) / (total - bottom)
     wide = wide + (np.abs(exact) + wide) * 4 * F32_UNIT + 2.0**-148
-    infinite = np.broadcast_to(~np.isfinite(v).all(axis=-2, keepdims=True), exact.shape)
-    never = np.broadcast_to(total <= 0, exact.shape)  # rows masked whole, and NaN: exactly as they are
-    free = free[..., None] | (full & ~never) | (infinite & ~np.isnan(exact))
+    infinite = np.broadcast_to((~np.isfinite(v)).any(axis=-2, keepdims=True), exact.shape)
+    never = np.broadcast_to(
+        np.asarray(total <= 0), exact.shape
+    )  # rows masked whole, and NaN: exactly as they are
+    free = np.asarray(free)[..., None] | (full & ~never) | (infinite & ~np.isnan(exact))
     return np.where(never | np.isnan(total), 0.0, np.where(total > bottom, wide, np.inf)), free
 
 

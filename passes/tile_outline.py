@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
@@ -156,7 +156,7 @@ def _outlined(ops: list[Operation], name: str) -> FuncOp | None:
             Rewriter.erase_op(op)
         return None
     body = Block(arg_types=[value.type for value in inputs])
-    replaced = list(zip(inputs, body.args, strict=True))
+    replaced: list[tuple[SSAValue, SSAValue]] = list(zip(inputs, body.args, strict=True))
     for constant in constants:
         assert isinstance(constant.owner, ConstantOp)
         copy = constant.owner.clone()

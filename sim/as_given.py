@@ -89,7 +89,7 @@ class AsGiven:
     def _follow(self) -> None:
         """Goes on with the reference as far as the machine has come."""
         while (step := self._step) is not None:
-            if step.name not in self._observed:
+            if step.name is None or step.name not in self._observed:
                 self._pass(step)
                 continue
             seen = self._ahead.pop((step.name, step.iteration), None)

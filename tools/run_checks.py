@@ -60,7 +60,7 @@ def surface(module: ModuleOp) -> Surface | None:
                 dtypes[name] = binding.dtype
         calls = [step for step, _ in program.instructions() if isinstance(step, Call)]
         types = frozenset(operand.dtype for call in calls for operand in (*call.ins, *call.outs))
-        return Surface(*kinds.values(), dtypes, types)
+        return Surface(kinds["parameter"], kinds["input"], kinds["output"], dtypes, types)
     entry = read_entry(module)
     values = [
         *((a.kind, name, a.value) for a in entry.arguments for name in a.names),
@@ -77,7 +77,7 @@ def surface(module: ModuleOp) -> Surface | None:
         for value in op.results
         if isinstance(value.type, TensorType)
     )
-    return Surface(*kinds.values(), dtypes, types)
+    return Surface(kinds["parameter"], kinds["input"], kinds["output"], dtypes, types)
 
 
 def check_files(

@@ -316,9 +316,10 @@ class Builder:
         if choice.kind == "pack" and (source := self._compact(phase, sources[0], 1, reason)) is not None:
             return self._move_into(phase, [source], dst, reason, rest)
         covered = covers((d for _, _, d in sources), target.layout)
-        filled = choice.kind in ("words", "pack") and rest is not None and not covered
-        if filled:
-            phase.before.append(lambda: self.fill(dst, f"{reason}: what no source writes", rest))
+        word = rest if choice.kind in ("words", "pack") and not covered else None
+        filled = word is not None
+        if word is not None:
+            phase.before.append(lambda: self.fill(dst, f"{reason}: what no source writes", word))
         if choice.kind == "words":
             phase.moves += [Move(s, v, dst, d) for s, v, d in sources]
             return filled
