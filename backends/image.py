@@ -114,7 +114,7 @@ class _Encoder:
         self.words: list[int] = []
         self.debug: list[Debug] = []
         self.taps: list[Tap] = []
-        self.scalars: list[str] = list(SCALARS)
+        self.scalars: dict[str, int] = {name: number for number, name in enumerate(SCALARS)}
         self.code = {code.kernel: code.address for code in program.code} if program else {}
 
     def body(self, body: Sequence[Instruction]) -> None:
@@ -168,15 +168,14 @@ class _Encoder:
         code = _address(self.code.get(call.kernel, 0), f"code of '{call.kernel}'")
         self.words += [code, extents, packed]
         for name, value in call.scalars:
-            if name not in self.scalars:
-                self.scalars.append(name)
+            number = self.scalars.setdefault(name, len(self.scalars))
             if len(self.scalars) > 1 << 16:
                 raise ProgramError(f"a program has at most 65,536 scalar names, '{name}' is one more")
             integer = isinstance(value, int | np.integer)
             if integer and not -(2**63) <= value < 2**63:
                 raise ProgramError(f"scalar '{name}' {value} does not fit 64 bits")
             low, high = struct.unpack("<II", struct.pack("<q" if integer else "<d", value))
-            self.words += [self.scalars.index(name) | (not integer) << 16, low, high]
+            self.words += [number | (not integer) << 16, low, high]
         for operand in (*call.ins, *call.outs):
             self._operand(operand)
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation
 
@@ -57,6 +57,13 @@ class Argument:
     def name(self) -> str:
         """The name of an input, or the first name of a parameter (none for a sequence of no members)."""
         return self.names[0] if self.names else ""
+
+    @property
+    def location(self) -> Attribute | None:
+        """Where it stands in the text: its own location, or that of its function."""
+        function = self.value.block.parent_op()
+        known = function is None or not isinstance(self.value.location, UnknownLoc)
+        return self.value.location if known else function.location
 
     @property
     def type(self) -> Attribute:

@@ -200,7 +200,7 @@ class _Evaluation:
         except KeyError:
             raise EvaluationError(
                 f"no value for the {argument.kind} {name!r}",
-                location=argument.value.location,
+                location=argument.location,
                 notes=(f"there are: {', '.join(source) or 'none'}",),
             ) from None
 
@@ -214,7 +214,7 @@ class _Evaluation:
             raise EvaluationError(
                 f"the {argument.kind} {name!r} has shape {show(array.shape)}, "
                 f"the program expects {show(type_.get_shape())}",
-                location=argument.value.location,
+                location=argument.location,
             )
         return self.stored(convert(array, str(type_.element_type), argument.scale))
 
@@ -224,7 +224,7 @@ class _Evaluation:
                 raise EvaluationError(
                     f"the input {argument.name!r} has shape {show(array.shape)}, "
                     f"the program expects {type_.count.data} members",
-                    location=argument.value.location,
+                    location=argument.location,
                 )
             return tuple(self._unstack(argument, member, type_.element) for member in array)
         return self._convert(argument, argument.name, array, cast("TensorType[Attribute]", type_))

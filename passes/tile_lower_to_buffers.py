@@ -119,7 +119,7 @@ class _Lowering:
             if where is None:
                 raise LoweringError(
                     f"argument {argument.name!r} has no layout",
-                    location=argument.value.location,
+                    location=argument.location,
                     hint="run tile-plan-layouts first",
                 )
             layout, view = where

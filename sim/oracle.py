@@ -115,7 +115,7 @@ def _load(argument: Argument, source: Mapping[str, Array]) -> Value:
             return np.asarray(source[name])
         except KeyError:
             raise OracleError(
-                f"no value for the {argument.kind} {name!r}", location=argument.value.location
+                f"no value for the {argument.kind} {name!r}", location=argument.location
             ) from None
 
     def stored(array: Array, type_: Attribute) -> Array:

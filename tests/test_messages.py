@@ -21,7 +21,6 @@ def test_messages_are_found() -> None:
     assert any("{}" in text and text.startswith("two writers") for text in texts)
 
 
-@pytest.mark.slow
 def test_every_message_stands_in_a_test() -> None:
     left = [str(m) for m in listed.untested() if m.text not in listed.INTERNAL]
     assert left == [], "write a test that has the message (`make test-messages` lists them)"

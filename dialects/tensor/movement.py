@@ -169,8 +169,6 @@ class Number(CustomDirective):
         text = parser.lexer.input.slice(start, parser.pos) or ""
         if text[:2] in ("0x", "0X"):
             wide = len(text.strip()) > 10
-            if number >= 1 << (64 if wide else 32):
-                parser.raise_error("expected the bits of an f32 or of an f64", start, parser.pos)
             number = (f64 if wide else f32).unpack(int(number).to_bytes(8 if wide else 4, "little"), 1)[0]
         elif isinstance(number, int) and not -(1 << 63) <= number < 1 << 63:
             parser.raise_error("expected a number of 64 bits", start, parser.pos)

@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import (
     f64,
     i64,
 )
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 from xdsl.parser import Parser, ParserState
 from xdsl.parser.attribute_parser import AttrParser
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
@@ -148,6 +148,14 @@ class LiteralParser(Parser):
                 f"a constant in the text has at most {limits.CONSTANT_ELEMENTS} elements, this one {count}"
             )
         return type_
+
+    def _parse_block(self) -> Block:
+        if self._current_token.kind is not MLIRTokenKind.CARET_IDENT:  # xDSL says `in block definition`
+            found = self._current_token.text
+            self.raise_error(
+                f"expected an operation or `}}` here, found `{found}`" if found else "expected `}`"
+            )
+        return super()._parse_block()
 
     def _parse_optional_integer_or_float_type(self) -> Any:
         text = self._current_token.text

@@ -99,7 +99,7 @@ def find_homes(module: ModuleOp) -> list[Home]:
             if pinned:
                 raise HomeError(
                     f"parameter {argument.name!r} is pinned but has no layout",
-                    location=value.location,
+                    location=argument.location,
                     hint="write the home as the encoding of its type, or drop the pin",
                 )
             continue

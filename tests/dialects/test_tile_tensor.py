@@ -144,6 +144,8 @@ def test_hexadecimal_floats_are_bits() -> None:
     (
         ("99999999999999999999", "has more than 64 bits"),
         ("0x10000000000000000", "has more than 64 bits"),
+        ("9223372036854775808", "expected a number of 64 bits"),
+        ("-9223372036854775809", "expected a number of 64 bits"),
     ),
 )
 def test_numbers_of_a_pad_have_64_bits(value, message) -> None:
@@ -153,6 +155,21 @@ def test_numbers_of_a_pad_have_64_bits(value, message) -> None:
             f"  %e = tile_tensor.pad %x low [1] high [0] value {value} : (tensor<2xi32>) -> tensor<3xi32>\n"
             "  func.return\n}"
         )
+
+
+def test_rows_need_an_axis() -> None:
+    with pytest.raises(
+        Exception, match="a row-wise operation needs a tensor of rank 1 or more, found a scalar"
+    ):
+        parse_module(
+            "func.func @f(%x: tensor<f16>) {\n"
+            "  %y = tile_tensor.softmax %x : (tensor<f16>) -> tensor<f16>\n  func.return\n}"
+        )
+
+
+def test_a_text_that_ends_too_early() -> None:
+    with pytest.raises(Exception, match="expected `}`"):
+        parse_module("module { func.func @f() {\n  func.return\n}\n")
 
 
 def test_locations() -> None:

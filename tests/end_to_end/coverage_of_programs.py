@@ -84,8 +84,7 @@ def required() -> Iterator[tuple[str, ...]]:
             for value in SPECIAL.get((name, attribute), VALUES[attribute]):
                 yield "attribute", name, attribute, value
         for element in (*FLOATS, *(INTEGERS if name in WITH_INTEGERS else ())):
-            if (name, element) != ("gather", "i8"):  # as any table of bytes
-                yield "element", name, element
+            yield "element", name, element
     for name in ("repeat", "pack", "member"):
         yield "operation", name
 

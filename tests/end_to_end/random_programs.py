@@ -118,6 +118,8 @@ class Writer:
             low, high = (-128, 128) if dtype == "i8" else (-1000, 1000)
             data = rng.integers(low, high, shape)
             info = np.iinfo(numpy_dtype(dtype))
+            if self.special:
+                return rng.choice((info.min, info.max, -7, -1, 0, 1), shape).astype(numpy_dtype(dtype))
             kinds = {"none": (), "limits": (info.min, info.max, -1, 0, 1, info.min + 1)}
             return self.sprinkle(data, kinds[self.rng.choice(("none", "none", "limits"))]).astype(
                 numpy_dtype(dtype)
@@ -370,10 +372,11 @@ def siblings(w: Writer, seed: int) -> list[Value]:
         clause = f"approximate {rng.choice(('tanh', 'none'))}" if name == "gelu" else ""
         found.append(w.op(name, [x], clause, x.shape, dtype, w.saturation(dtype)))
     element = (*TYPES, *INTEGERS)[seed // 3 % 9]
-    y = w.get(w.shape(0, 2, 60), element)
+    w.special = is_integer(element)
+    y = (w.argument if w.special else w.get)(w.shape(0, 2, 60), element)
     for turn in range(2 * seed, 2 * seed + 2):
         name = ("add", "sub", "mul", "div", "maximum", "minimum")[turn % 6]
-        z = w.get(y.shape, element)
+        z = w.argument(y.shape, element)
         found.append(w.op(name, [y, z], "", y.shape, element, w.saturation(element)))
     if is_integer(element):
         name = ("neg", "abs", "relu", "square")[seed // 9 % 4]
@@ -481,7 +484,7 @@ def gather(w: Writer) -> Value:
         return reshape(w)
     rng = w.rng
     table = w.some(
-        lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 3,
+        lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 3 and rng.random() < 0.3,
         lambda: (w.shape(1, 3, LIMIT // 3), w.element(ELEMENTS)),
     )
     axis = rng.randrange(len(table.shape))
@@ -619,7 +622,7 @@ def _pad_values(dtype: str) -> tuple[str, ...]:
         return ("3", "-1", str(info.min), str(info.max))
     fmt = float_format(dtype)
     ends = ("0xFF800000", "0x7F800000", "0x7FC00000") if fmt.has_inf else ("0x7FC00000",)
-    return ("1.5", "-2.0", f"{fmt.max_value:.9e}", f"{-fmt.max_value:.9e}", "-0.0", *ends)
+    return ("1.5", "-2.0", f"{fmt.max_value:.9e}", f"{-fmt.max_value:.9e}", "-0.0", *ends, *ends)
 
 
 def repeat(w: Writer) -> Value:

@@ -105,7 +105,11 @@ def narrow_kernel(
 def any_fusable(true: Callable[..., Any], gelu: Any) -> Any:
     """A sum and its gelu, fused whatever their types are."""
     add = gelu.operand.owner
-    if add.name != "tile_tensor.add" or not add.result.has_one_use() or gelu.approximate.data != "tanh":
+    if (
+        getattr(add, "name", "") != "tile_tensor.add"
+        or not add.result.has_one_use()
+        or gelu.approximate.data != "tanh"
+    ):
         return None
     shape = add.result.type.get_shape()
     for x, bias in ((add.lhs, add.rhs), (add.rhs, add.lhs)):

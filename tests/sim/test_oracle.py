@@ -23,8 +23,8 @@ from tilewright.machine.dtypes import is_integer, numpy_dtype
 from tilewright.passes.ir.tensors import dtype_of, tensor_of
 from tilewright.passes.pipeline import passes
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
-from tilewright.sim.executor import Executor
-from tilewright.sim.oracle import Oracle, OracleError, compare_each, differing, evaluate_operation
+from tilewright.sim.executor import Executor, Tapped
+from tilewright.sim.oracle import AsPlanned, Oracle, OracleError, compare_each, differing, evaluate_operation
 
 _PATH = Path(__file__).parents[1] / "end_to_end" / "random_programs.py"
 _SPEC = spec_from_file_location("oracle_random_programs", _PATH)
@@ -171,6 +171,35 @@ def test_a_departure_in_a_repeat_names_the_iteration() -> None:
     assert found is not None
     assert (found.value, found.iteration, found.index) == ("layers.s", (1,), (0, 3))
     assert (found.expected, found.found, found.differing) == (3.0, 10.0, 5)
+
+
+def test_values_that_are_no_part_of_the_program() -> None:
+    """A value twice, a value that never comes, an output that is not there."""
+    inputs, parameters = values()
+    module, ctx = planned(MATMUL.replace("PARTS", "1"))
+    oracle = Oracle(module)
+    executor = machine_for(module, ctx)
+    executor.load(parameters)
+    taps: list[Tapped] = []
+    result = executor.run(inputs, taps.append)
+
+    def beside() -> AsPlanned:
+        return AsPlanned(executor, oracle, inputs, parameters)
+
+    whole = beside()
+    for tapped in taps:
+        whole.tap(tapped)
+    with pytest.raises(
+        OracleError, match=r"the machine completes the value 'y' in iteration \[\], which the "
+    ):
+        whole.tap(taps[0])
+    with pytest.raises(OracleError, match=r"the machine never completes the value 'y' of iteration \[\]"):
+        beside().finish(result.outputs)
+    without = beside()
+    for tapped in taps:
+        without.tap(tapped)
+    with pytest.raises(OracleError, match="the machine gives no output 'out0'"):
+        without.finish({})
 
 
 def test_a_module_without_plans_is_refused() -> None:

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.backends.image import OP_CALL, OP_END, OP_EXCHANGE, OP_REPEAT, encode_supervisor
-from tilewright.backends.program import Call, Code, Operand, Program, ProgramError, Repeat, Table
+from tilewright.backends.program import Call, Code, Constant, Operand, Program, ProgramError, Repeat, Table
 from tilewright.backends.tasm import format_tasm, parse_tasm
 from tilewright.dialects.parsing import parse_module
 from tilewright.sim.illegal import IllegalProgram
@@ -81,6 +83,7 @@ LISTING = format_tasm(
         (),
         (),
         (Repeat("layers", 3, ()),),
+        constants=(Constant("k", np.array([1, 2], np.int8)),),
     )
 )
 
@@ -92,6 +95,8 @@ LISTING = format_tasm(
         ("0x70000", "0x170000000", "0x170000000 is not a number from 0 to 4294967295"),
         ("#00000001_00000001", "#00000001_1", "'1' is no word: 8 hexadecimal digits"),
         ("#00000001_00000001", "#00000001", 'table "extents": 1 words are given for rows of 2'),
+        ("#0102", "#010", "the bytes of a constant are two hexadecimal digits each"),
+        ("#0102", "#01_02", "the bytes of a constant are two hexadecimal digits each"),
         (
             'repeat "layers" 3',
             'repeat "layers" 3 ' + 'repeat "inner" 2 ' * 80,
@@ -117,6 +122,19 @@ def programs(*calls: Call) -> Program:
 def fill(*scalars: tuple[str, int | float], axes: int = 1) -> Call:
     operand = Operand(0x79000, "u32", (((0, 1),),) * axes)
     return Call("fill", (), (operand,), scalars, "extents")
+
+
+def test_many_names_of_scalars_take_linear_time() -> None:
+    """Twice as many names take about twice as long: looked up in a list, four times."""
+
+    def seconds(names: int) -> float:
+        calls = [fill(*((f"n{i + j}", 1) for j in range(200))) for i in range(0, names, 200)]
+        made = programs(*calls)
+        start = time.process_time()
+        assert encode_supervisor(made).scalar_names[-1] == f"n{names - 1}"
+        return time.process_time() - start
+
+    assert min(seconds(40_000) for _ in range(3)) < 3 * min(seconds(20_000) for _ in range(3)) + 0.02
 
 
 @pytest.mark.parametrize(

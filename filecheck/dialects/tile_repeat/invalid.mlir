@@ -100,3 +100,12 @@ func.func @pack(%a: tensor<8xf16>) {
 func.func @element(%a: !tile_repeat.sequence<2 x f32>) {
   func.return
 }
+
+// -----
+
+// The type of a member follows from its sequence's, and is not written.
+// CHECK: expected an operation or `}` here, found `->`
+func.func @member_type(%s: !tile_repeat.sequence<2 x tensor<4xf16>>) {
+  %m = tile_repeat.member %s[0] : !tile_repeat.sequence<2 x tensor<4xf16>> -> tensor<4xf16>
+  func.return
+}

@@ -4,5 +4,5 @@ func.func @main(%w: tensor<64x64xf16> {tile_tensor.parameter = "w", tile_layout.
   func.return %w : tensor<64x64xf16>
 }
 
-// CHECK: error: parameter 'w' is pinned but has no layout
+// CHECK: :3:1: error: parameter 'w' is pinned but has no layout
 // CHECK: hint: write the home as the encoding of its type, or drop the pin
