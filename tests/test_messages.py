@@ -10,7 +10,6 @@ if (FOLDER := str(Path(__file__).parent)) not in sys.path:
     sys.path.insert(0, FOLDER)
 
 import messages as listed
-import pytest
 
 
 def test_messages_are_found() -> None:
