@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import tilewright
-from tilewright.dialects.parsing import parse_module
+from tilewright.dialects.parsing import context, parse_module
+from tilewright.passes import pipeline
 
 TEXT = """
 func.func @main(%x: tensor<4x16xf16> {tile_tensor.input = "x"},
@@ -74,3 +75,59 @@ def test_the_package_is_typed_and_imports_nothing_before_it_is_used() -> None:
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout == "[] True\n"
     assert (Path(tilewright.__file__).parent / "py.typed").exists()
+
+
+TWO = """
+builtin.module attributes {tile.machine = "t4"} {
+  func.func @double(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
+    %y = tile_tensor.add %x, %x : (tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf16>
+    func.return %y : tensor<4x8xf16>
+  }
+  func.func @fourfold(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
+    %y = func.call @twice(%x) : (tensor<4x8xf16>) -> tensor<4x8xf16>
+    %z = func.call @twice(%y) : (tensor<4x8xf16>) -> tensor<4x8xf16>
+    func.return %z : tensor<4x8xf16>
+  }
+  func.func @twice(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
+    %y = tile_tensor.add %x, %x : (tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf16>
+    func.return %y : tensor<4x8xf16>
+  }
+}
+"""
+
+
+def test_one_of_several_programs_is_named() -> None:
+    x = np.arange(32, dtype=np.float16).reshape(4, 8)
+    for name, factor in (("double", 2), ("fourfold", 4)):
+        program = tilewright.compile(TWO, entry=name)
+        assert np.array_equal(tilewright.run(program, {"arg0": x}).outputs["out0"], factor * x)
+        assert np.array_equal(tilewright.reference(TWO, {"arg0": x}, entry=name)["out0"], factor * x)
+        again = tilewright.compile(program.text(), entry=name)
+        assert str(again.module) == str(program.module)
+    with pytest.raises(tilewright.TileError, match="the module has 2 programs") as caught:
+        tilewright.compile(TWO)
+    assert caught.value.notes == ("programs: @double, @fourfold",)
+    with pytest.raises(tilewright.TileError, match="there is no program @twice"):
+        tilewright.compile(TWO, entry="twice")
+    with pytest.raises(tilewright.TileError, match="there is no program @other"):
+        tilewright.compile(TEXT, "t4", entry="other")
+
+
+def test_a_plan_is_of_one_program() -> None:
+    module = parse_module(TWO)
+    with pytest.raises(tilewright.TileError, match="a plan is of one program, the module has 2: @double"):
+        pipeline.compile(module, plan=tilewright.Plan(), context=context())
+
+
+def test_a_whole_program_has_no_foreign_operations() -> None:
+    foreign = TEXT.replace("func.return", "%c = arith.constant 1 : i32\n  func.return")
+    with pytest.raises(tilewright.TileError, match=r"arith\.constant has no lowering to tiles"):
+        tilewright.compile(foreign, "t4")
+    # Where no argument says that the function is a program, a region of it can be asked for.
+    host = foreign.replace(' {tile_tensor.input = "x"}', "").replace(' {tile_tensor.parameter = "w"}', "")
+    host = host.replace('(tensor<4x8xf16> {tile_tensor.output = "y"})', "tensor<4x8xf16>")
+    with pytest.raises(tilewright.TileError, match=r"arith\.constant has no lowering to tiles"):
+        tilewright.compile(host, "t4")
+    program = tilewright.compile(host, "t4", entry="main_tiles_0")
+    result = tilewright.run(program, {"arg0": X, "arg1": W})
+    assert np.array_equal(result.outputs["out0"], X[:, :8])
