@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from operator_cases import T4, T16, Tensor, check, flat, moved, operator, rows, work
 
@@ -290,6 +290,7 @@ def stored(tensor: Tensor, by_rows: bool, machine: Machine) -> Value:
 
 
 @given(concatenations())
+@settings(deadline=None)
 def test_concat_is_numpys(case: tuple[Operator, list[bool]]) -> None:
     op, by_rows = case
     operands = tuple(stored(t, b, T4) for t, b in zip(op.operand_types, by_rows, strict=True))
@@ -314,6 +315,7 @@ def paddings(draw: st.DrawFn) -> tuple[Operator, bool]:
 
 
 @given(paddings())
+@settings(deadline=None)
 def test_pad_is_numpys(case: tuple[Operator, bool]) -> None:
     op, by_rows = case
     operands = (stored(op.operand_types[0], by_rows, T4),)
@@ -335,6 +337,7 @@ def broadcasts(draw: st.DrawFn) -> tuple[Operator, list[bool]]:
 
 
 @given(broadcasts())
+@settings(deadline=None)
 def test_elementwise_operators_broadcast_as_numpy_does(case: tuple[Operator, list[bool]]) -> None:
     op, by_rows = case
     operands = tuple(stored(t, b, T4) for t, b in zip(op.operand_types, by_rows, strict=True))
@@ -350,6 +353,7 @@ def test_elementwise_operators_broadcast_as_numpy_does(case: tuple[Operator, lis
 
 
 @given(SIZES, st.integers(1, 40), st.integers(1, 70), st.data())
+@settings(deadline=None)
 def test_a_grid_covers_a_product(m: int, n: int, k: int, data: st.DataObject) -> None:
     """Any grid: parts that own nothing take no tile, and each product is in one tile's block."""
     op = product((), m, n, k)
