@@ -109,7 +109,7 @@ def entry_function(module: ModuleOp) -> FuncOp:
     raise ProgramError(
         f"the module has {len(functions)} functions and none is @main: {names}",
         location=functions[1].location,
-        hint="call the one to run @main",
+        hint="call the one to run @main, or part them with tile-outline",
     )
 
 

@@ -22,6 +22,7 @@ from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import AllocOp, ExchangeOp
 from tilewright.machine import Machine, load
 from tilewright.passes.ir.memory import Requests, memory_requests
+from tilewright.passes.ir.programs import programs
 from tilewright.passes.ir.tensors import machine_of
 from tilewright.planning.layout import Layout
 from tilewright.planning.memory.check import Fault, check
@@ -35,9 +36,14 @@ class MemoryFault(TileError):
 
 def verify_memory(module: ModuleOp) -> None:
     """
-    Raise `MemoryFault` at the first op whose memory is wrong; nothing if the module has no memory, or names
-    no machine.
+    Raise `MemoryFault` at the first op whose memory is wrong, in any program of the module; nothing if there
+    is no memory, or no machine is named.
     """
+    for program in programs(module):
+        _verify_program(program)
+
+
+def _verify_program(module: ModuleOp) -> None:
     if any(op.name.startswith("tile_asm.") for op in module.body.block.ops):
         from tilewright.dialects.tile_asm import module_to_program
 

@@ -59,6 +59,7 @@ class ProgramPass(ModulePass):
     """
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        _check_outlined(op)
         for program in programs(op):
             _tell_apart(program)
             try:
@@ -70,6 +71,21 @@ class ProgramPass(ModulePass):
     @abstractmethod
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         """Work on a module that is one program."""
+
+
+def _check_outlined(module: ModuleOp) -> None:
+    """Refuse a module whose `main` is foreign and whose programs have not been parted from it."""
+    if any(PROGRAM in op.attributes for op in module.walk() if isinstance(op, ModuleOp)):
+        return
+    census = Census.of(module)
+    main = census.functions.get("main")
+    if census.ours and main is not None and "main" not in census.ours:
+        raise TileError(
+            "@main is foreign code beside programs",
+            location=main,
+            notes=(f"programs: {', '.join(f'@{name}' for name in census.ours)}",),
+            hint="run tile-outline first (tile-compile does it)",
+        )
 
 
 def _tell_apart(module: ModuleOp) -> None:
