@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.backends.rows import SEND_FIELD, encode
+from tilewright.backends.rows import SEND_FIELD, decode, encode
 from tilewright.machine import load
 from tilewright.planning.exchange.messages import Messages
 from tilewright.planning.exchange.schedule import schedule
@@ -80,7 +80,7 @@ def plain() -> tuple[np.ndarray, Relocation]:
 
 def moved(words: np.ndarray, bytes_: int) -> np.ndarray:
     out = words.copy()
-    events = fabric.decode(words)
+    events = decode(words)
     send = np.flatnonzero(events.absolute)[0]
     at = events.tile[send], events.word[send]
     out[at] = (int(words[at]) + (bytes_ // 4 << SEND_FIELD)) & 0xFFFFFFFF
