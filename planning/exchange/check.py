@@ -141,17 +141,30 @@ def _walk(tile: int, words: list[int], odd: bool, found: list[Finding]) -> _Row:
 class _Wanted:
     """The words that the messages ask for, tile by tile."""
 
-    def __init__(self, messages: Messages, addresses: npt.NDArray[np.int64], room: int) -> None:
+    ROOM = 1 << 21
+    """Beyond any byte address: a source is one number, tile * ROOM + address."""
+
+    def __init__(self, messages: Messages, addresses: npt.NDArray[np.int64]) -> None:
         order = np.argsort(messages.dst_tile, kind="stable")
         self.tile = messages.dst_tile[order]
         self.to = (addresses[messages.dst_buffer] + messages.dst_offset)[order] if len(order) else order
         come = addresses[messages.src_buffer] + messages.src_offset if len(order) else order
-        self.source = (messages.src_tile * room + come)[order]
+        self.source = self.key(messages.src_tile, come)[order]
         self.words = messages.nbytes[order] // 4
+
+    @classmethod
+    def key(cls, tile: npt.NDArray[np.int64], address: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Tiles and addresses as one number each."""
+        return tile * cls.ROOM + address
+
+    @classmethod
+    def place(cls, key: int) -> str:
+        """A key as a person reads it."""
+        return f"tile {key // cls.ROOM}, {key % cls.ROOM:#x}"
 
     def of(self, tile: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """
-        Destination addresses, ascending, and source keys (tile * room + address) of all words for a
+        Destination addresses, ascending, and source keys of all words for a
         tile.
         """
         a, b = np.searchsorted(self.tile, [tile, tile + 1]).tolist()
@@ -165,6 +178,289 @@ def _ramps(first: npt.NDArray[np.int64], words: npt.NDArray[np.int64]) -> npt.ND
     """Byte addresses first, first + 4, ... of `words` words, for all spans one after another."""
     begins = np.cumsum(words) - words
     return np.repeat(first - 4 * begins, words) + 4 * np.arange(int(words.sum()), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """
+    One tile, cycle by cycle, arrays (cycles,): the byte address that leaves it, or the tile that it hears;
+    -1 where there is none. `size`: bytes of the item.
+    """
+
+    what: npt.NDArray[np.integer]
+    size: npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, eq=False)
+class _Landed:
+    """
+    What lands on a tile, arrays in order of time: cycle, sender, the address it left from, the address it is
+    stored at, bytes.
+    """
+
+    cycle: npt.NDArray[np.int64]
+    source: npt.NDArray[np.int64]
+    origin: npt.NDArray[np.int64]
+    stored: npt.NDArray[np.int64]
+    size: npt.NDArray[np.int64]
+
+    def by_word(self) -> _Landed:
+        """The same by words: an 8-byte item is two that are stored in the same cycle."""
+        cycle, source, origin, stored = (
+            np.repeat(x, self.size // 4) for x in (self.cycle, self.source, self.origin, self.stored)
+        )
+        second = np.zeros(len(cycle), np.int64)
+        second[1:] = 4 * (cycle[1:] == cycle[:-1])
+        return _Landed(cycle, source, origin + second, stored + second, np.full(len(cycle), 4))
+
+
+class _Judge:
+    """
+    The rows of a phase, cycle by cycle, and what is wrong with them. Methods that return a truth value say
+    whether it makes sense to look on.
+    """
+
+    def __init__(self, rows: list[_Row], machine: Machine) -> None:
+        every = np.arange(len(rows), dtype=np.int64)
+        self.machine = machine
+        self.rows = rows
+        self.found: list[Finding] = []
+        self.mates: list[int] = np.asarray(machine.partner(every), np.int64).tolist()
+        self.numbers: list[int] = np.asarray(machine.physical(every), np.int64).tolist()
+        self.tile_of = {number: tile for tile, number in enumerate(self.numbers)}
+        # Nothing may land after the last row has returned; listening a little longer shows it.
+        self.cycles = max((row.end for row in rows), default=0) + 257
+        self.sends = [self._sends(row) for row in rows]
+        self.ears: list[_Line] = []
+
+    def report(self, rule: str, tile: int, cycle: int, text: str, address: int = -1) -> None:
+        self.found.append(Finding(rule, tile, int(cycle), int(address), text))
+
+    # -- all tiles
+
+    @staticmethod
+    def _sends(row: _Row) -> _Line:
+        line, width = np.full(row.end + 1, -1, np.int64), np.zeros(row.end + 1, np.int8)
+        for start, count, address, size in row.sends:
+            line[start : start + count] = np.arange(address, address + size * count, size)
+            width[start : start + count] = size
+        return _Line(line, width)
+
+    def check_sends(self) -> bool:
+        """8-byte items take both buses of a pair, and even words."""
+        for tile, line in enumerate(self.sends):
+            mate = self.mates[tile]
+            other = self.sends[mate]
+            length = min(len(line.size), len(other.size))
+            clash = np.flatnonzero((line.size[:length] == 8) & (other.size[:length] > 0))
+            if len(clash):
+                text = f"tile {tile} sends 8-byte items over its partner's bus, which sends too"
+                self.report("bus", mate, clash[0], text, other.what[clash[0]])
+            odd = np.flatnonzero((line.size == 8) & (line.what % 8 != 0))
+            if len(odd):
+                text = "an 8-byte item is sent from an odd word"
+                self.report("item", tile, odd[0], text, line.what[odd[0]])
+        return not self.found
+
+    def listen(self) -> None:
+        """Who hears whom at each landing cycle, and that 8-byte items are heard by both tiles of a pair."""
+        lead = np.asarray(self.machine.select_lead(np.arange(len(self.rows))), np.int64).tolist()
+        self.ears = [self._ears(tile, row, lead[tile]) for tile, row in enumerate(self.rows)]
+        for tile, line in enumerate(self.ears):
+            other = self.ears[self.mates[tile]]
+            alone = np.flatnonzero(
+                (line.what >= 0) & (line.size == 8) & ((other.what != line.what) | (other.size != 8))
+            )
+            if len(alone):
+                text = f"tile {line.what[alone[0]]} sends 8-byte items that only one tile of a pair hears"
+                self.report("pair", tile, alone[0], text)
+
+    def _ears(self, tile: int, row: _Row, lead: int) -> _Line:
+        # Small types: all tiles are held at once.
+        heard, item = np.full(self.cycles, -1, np.int32), np.full(self.cycles, 4, np.int8)
+        ends = [cycle for cycle, _, _ in row.selects[1:]]
+        for k, (cycle, value, size) in enumerate(row.selects):
+            if value == self.machine.neutral_source:
+                continue
+            last = k == len(ends)
+            begin, end = cycle + lead, self.cycles if last else ends[k] + lead
+            # Of the two buses of a pair of senders, each receiver of a pair takes the one on its side.
+            sender = value ^ (self.numbers[tile] & 2) if size == 8 else value
+            if sender not in self.tile_of:
+                self.report("source", tile, begin, f"nobody is source {value:#x}")
+                continue
+            if last:
+                self.report("neutral", tile, cycle, "the row ends while it listens")
+            source = self.tile_of[sender]
+            if size == 8 and source in (tile, self.mates[tile]):
+                self.report("own pair", tile, begin, "8-byte items come from the tile's own pair")
+            heard[begin:end] = source
+            item[begin:end] = size
+        return _Line(heard, item)
+
+    # -- one tile
+
+    def land(self, tile: int) -> _Landed | None:
+        """What lands on a tile, followed back to where it left and on to where it is stored."""
+        ears = self.ears[tile]
+        cycle = np.flatnonzero(ears.what >= 0)
+        source, size = ears.what[cycle].astype(np.int64), ears.size[cycle].astype(np.int64)
+        origin, sent_size = self._origin(tile, cycle, source, size)
+        silent = np.flatnonzero(origin < 0)
+        if len(silent):
+            i = silent[0]
+            self.report("silence", tile, cycle[i], f"tile {source[i]} sends nothing that lands then")
+            return None
+        other = np.flatnonzero(sent_size != size)
+        if len(other):
+            i = other[0]
+            text = f"tile {source[i]} sends items of {sent_size[i]} bytes, {size[i]} are expected"
+            self.report("item", tile, cycle[i], text)
+            return None
+        row = self.rows[tile]
+        if len(cycle) and cycle[-1] >= row.end:
+            late = cycle[np.searchsorted(cycle, row.end)]
+            self.report("early return", tile, late, "a word lands after the row has returned")
+            return None
+        if len(cycle) and (not row.pointers or row.pointers[0][0] > cycle[0]):
+            self.report("pointer", tile, cycle[0], "a word lands before a pointer is set")
+            return None
+        stored = self._stored(row, cycle, size)
+        odd = np.flatnonzero((size == 8) & (stored % 8 != 0))
+        if len(odd):
+            i = odd[0]
+            self.report("item", tile, cycle[i], "an 8-byte item is received at an odd word", stored[i])
+            return None
+        return _Landed(cycle, source, origin, stored, size)
+
+    def _origin(
+        self,
+        tile: int,
+        cycle: npt.NDArray[np.int64],
+        source: npt.NDArray[np.int64],
+        size: npt.NDArray[np.int64],
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Address from which the item left that lands at each cycle, -1 where none did, and its bytes."""
+        travel = np.asarray(self.machine.latency(source, np.full(len(source), tile)), np.int64)
+        mate = np.full(len(source), self.mates[tile])
+        slower = np.asarray(self.machine.latency(source, mate), np.int64)
+        left = cycle - np.where(size == 8, np.maximum(travel, slower), travel)
+        origin, sent_size = np.full(len(cycle), -1, np.int64), np.zeros(len(cycle), np.int64)
+        runs = np.flatnonzero(np.diff(source, prepend=-1, append=-1)).tolist()
+        for a, b in pairwise(runs):
+            line = self.sends[int(source[a])]
+            inside = (left[a:b] >= 0) & (left[a:b] < len(line.what))
+            origin[a:b][inside] = line.what[left[a:b][inside]]
+            sent_size[a:b][inside] = line.size[left[a:b][inside]]
+        return origin, sent_size
+
+    @staticmethod
+    def _stored(
+        row: _Row, cycle: npt.NDArray[np.int64], size: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Where each landing item is stored: at the pointer, and on from there."""
+        control, pointer = np.array(row.pointers or [(0, 0)], np.int64).T
+        holds = np.searchsorted(control, cycle, "right") - 1
+        before = np.concatenate([[0], np.cumsum(size)])
+        return pointer[holds] + before[:-1] - before[np.searchsorted(cycle, control)[holds]]
+
+    def check_range(self, tile: int, landed: _Landed) -> bool:
+        """Sends and receives stay inside of SRAM."""
+        low, high = self.machine.sram_base, self.machine.sram_base + self.machine.sram_bytes
+        outside = np.flatnonzero((landed.stored < low) | (landed.stored + landed.size > high))
+        if len(outside):
+            i = outside[0]
+            self.report("range", tile, landed.cycle[i], "receive outside of SRAM", landed.stored[i])
+            return False
+        line = self.sends[tile]
+        outside = np.flatnonzero((line.what >= 0) & ((line.what < low) | (line.what + line.size > high)))
+        if len(outside):
+            i = outside[0]
+            self.report("range", tile, i, "send from outside of SRAM", line.what[i])
+            return False
+        return True
+
+    def check_defined(self, tile: int, written: npt.NDArray[Any]) -> None:
+        """Words that are sent were `written` (words,) before."""
+        line, low = self.sends[tile], self.machine.sram_base
+        sent = np.flatnonzero(line.what >= 0)
+        address = line.what[sent]
+        last = address + line.size[sent] - 4
+        bad = np.flatnonzero((written[(address - low) // 4] & written[(last - low) // 4]) == 0)
+        if len(bad):
+            self.report(
+                "undefined", tile, sent[bad[0]], "a word is sent that was never written", address[bad[0]]
+            )
+
+    def check_elements(self, tile: int, landed: _Landed, row_address: int | None) -> None:
+        """Memory elements: reads against writes of the same cycle, and both against the row itself."""
+        machine, line = self.machine, self.sends[tile]
+        sent = np.flatnonzero(line.what >= 0)
+        reading = np.full(self.cycles, -1, np.int64)
+        reading[sent] = machine.element_index(line.what[sent])
+        writing = np.asarray(machine.element_index(landed.stored), np.int64)
+        clash = np.flatnonzero(reading[landed.cycle] == writing)
+        if len(clash):
+            i = clash[0]
+            text = "send and receive in one memory element"
+            self.report("element", tile, landed.cycle[i], text, landed.stored[i])
+        if row_address is None:
+            return
+        end = row_address + 4 * self.rows[tile].length - 1
+        first, last = int(machine.element_index(row_address)), int(machine.element_index(end))
+        for element in range(first, last + 1):
+            where = np.flatnonzero(reading == element)
+            if len(where):
+                text = "send from the element of the row"
+                self.report("row element", tile, where[0], text, line.what[where[0]])
+            where = np.flatnonzero(writing == element)
+            if len(where):
+                i = where[0]
+                text = "receive into the element of the row"
+                self.report("row element", tile, landed.cycle[i], text, landed.stored[i])
+
+    def check_forwarding(self, tile: int, landed: _Landed) -> None:
+        """A word that is received and sent in one phase must have left before it is overwritten."""
+        line = self.sends[tile]
+        sent = np.flatnonzero(line.what >= 0)
+        wide = sent[line.size[sent] == 8]
+        address = np.concatenate([line.what[sent], line.what[wide] + 4])
+        cycle = np.concatenate([sent, wide])
+        if not len(np.intersect1d(address, landed.stored)):
+            return
+        last_sent: dict[int, int] = {}
+        for where, when in zip(address.tolist(), cycle.tolist(), strict=True):
+            last_sent[where] = max(when, last_sent.get(where, -1))
+        for where, when in zip(landed.stored.tolist(), landed.cycle.tolist(), strict=True):
+            if last_sent.get(where, -1) >= when:
+                self.report("forwarding", tile, when, "a received word is sent in the phase", where)
+                return
+
+    def check_contents(self, tile: int, landed: _Landed, wanted: _Wanted) -> None:
+        """The stored words are those that were asked for."""
+        order = np.argsort(landed.stored, kind="stable")
+        got, got_source = landed.stored[order], wanted.key(landed.source, landed.origin)[order]
+        twice = np.flatnonzero(got[1:] == got[:-1])
+        if len(twice):
+            i = order[twice[0] + 1]
+            self.report("two writers", tile, landed.cycle[i], "a word is received twice", landed.stored[i])
+            return
+        want, want_source = wanted.of(tile)
+        if np.array_equal(got, want) and np.array_equal(got_source, want_source):
+            return
+        missing, extra = np.setdiff1d(want, got), np.setdiff1d(got, want)
+        if len(missing):
+            text = f"{len(missing)} words are asked for and not received"
+            self.report("missing", tile, -1, text, missing[0])
+        elif len(extra):
+            text = f"{len(extra)} words are received that nobody asked for"
+            cycle = landed.cycle[order[np.searchsorted(got, extra[0])]]
+            self.report("surplus", tile, cycle, text, extra[0])
+        else:
+            other = np.flatnonzero(got_source != want_source) if len(got) == len(want) else [0]
+            i = int(other[0])
+            text = f"comes from {wanted.place(got_source[i])} instead of {wanted.place(want_source[i])}"
+            self.report("wrong word", tile, landed.cycle[order[i]], text, got[i])
 
 
 def check(
@@ -184,231 +480,28 @@ def check(
     true where a word is defined before the phase: then sends of undefined words are found.
     """
     found: list[Finding] = []
-    low, high = machine.sram_base, machine.sram_base + machine.sram_bytes
-    room = 1 << 21
-    tiles = words.shape[0]
     odd = row_address is not None and row_address % 8 != 0
-    rows = [_walk(tile, words[tile].tolist(), odd, found) for tile in range(tiles)]
+    rows = [_walk(tile, row.tolist(), odd, found) for tile, row in enumerate(words)]
     if found:
         return found[:LIMIT]
-    # Nothing may land after the last row has returned; listening a little longer shows it.
-    busiest = max((row.end for row in rows), default=0) + 256
-
-    # Byte address that leaves each tile at each cycle, -1 where none does; bytes of the item.
-    leaving: list[npt.NDArray[np.int64]] = []
-    widths: list[npt.NDArray[np.int64]] = []
-    for row in rows:
-        line, width = np.full(row.end + 1, -1, np.int64), np.zeros(row.end + 1, np.int64)
-        for start, count, address, size in row.sends:
-            line[start : start + count] = np.arange(address, address + size * count, size)
-            width[start : start + count] = size
-        leaving.append(line)
-        widths.append(width)
-    mates = np.asarray(machine.partner(np.arange(tiles, dtype=np.int64)), np.int64).tolist()
-    for tile, (line, width) in enumerate(zip(leaving, widths, strict=True)):
-        other = widths[mates[tile]]
-        length = min(len(width), len(other))
-        both = np.flatnonzero((width[:length] == 8) & (other[:length] > 0))
-        if len(both):
-            cycle = int(both[0])
-            text = f"tile {tile} sends 8-byte items over its partner's bus, which sends too"
-            found.append(Finding("bus", mates[tile], cycle, int(leaving[mates[tile]][cycle]), text))
-        odd = np.flatnonzero((width == 8) & (line % 8 != 0))
-        if len(odd):
-            text = "an 8-byte item is sent from an odd word"
-            found.append(Finding("item", tile, int(odd[0]), int(line[odd[0]]), text))
-    if found:
-        return found[:LIMIT]
-    ears: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]] = []
-    number = {
-        int(value): tile for tile, value in enumerate(np.asarray(machine.physical(np.arange(tiles))).tolist())
-    }
-    place = {tile: value for value, tile in number.items()}
-
-    wanted = _Wanted(messages, np.asarray(addresses, np.int64), room)
-    every = np.arange(tiles, dtype=np.int64)
-    lead = np.asarray(machine.select_lead(every), np.int64).tolist()
-    for tile, row in enumerate(rows):
-        # Who is heard at each landing cycle: -1 nobody; and in items of how many bytes.
-        heard, item = np.full(busiest + 1, -1, np.int32), np.full(busiest + 1, 4, np.int8)
-        for k, (cycle, value, size) in enumerate(row.selects):
-            begin = cycle + lead[tile]
-            end = row.selects[k + 1][0] + lead[tile] if k + 1 < len(row.selects) else busiest + 1
-            if value == machine.neutral_source:
-                continue
-            # Of the two buses of a pair of senders, each receiver of a pair takes the one on its side.
-            sender = value ^ (place[tile] & 2) if size == 8 else value
-            if sender not in number:
-                found.append(Finding("source", tile, begin, -1, f"nobody is source {value:#x}"))
-                continue
-            if k + 1 == len(row.selects):
-                found.append(Finding("neutral", tile, cycle, -1, "the row ends while it listens"))
-            if size == 8 and number[sender] in (tile, mates[tile]):
-                found.append(
-                    Finding("own pair", tile, begin, -1, "8-byte items come from the tile's own pair")
-                )
-            heard[begin:end] = number[sender]
-            item[begin:end] = size
-        ears.append((heard, item))
-    for tile, (heard, item) in enumerate(ears):
-        other, theirs = ears[mates[tile]]
-        alone = np.flatnonzero((heard >= 0) & (item == 8) & ((other != heard) | (theirs != 8)))
-        if len(alone):
-            text = f"tile {heard[alone[0]]} sends 8-byte items that only one tile of a pair hears"
-            found.append(Finding("pair", tile, int(alone[0]), -1, text))
-    for tile, row in enumerate(rows):
-        if len(found) >= LIMIT:
+    judge = _Judge(rows, machine)
+    if not judge.check_sends():
+        return judge.found[:LIMIT]
+    judge.listen()
+    wanted = _Wanted(messages, np.asarray(addresses, np.int64))
+    for tile in range(len(rows)):
+        if len(judge.found) >= LIMIT:
             break
-        heard, item = ears[tile]
-        cycles = np.flatnonzero(heard >= 0)
-        source, item = heard[cycles].astype(np.int64), item[cycles].astype(np.int64)
-        origin, width = np.full(len(cycles), -1, np.int64), np.zeros(len(cycles), np.int64)
-        travel = np.asarray(machine.latency(source, np.full(len(source), tile)), np.int64)
-        slower = np.asarray(machine.latency(source, np.full(len(source), mates[tile])), np.int64)
-        left = cycles - np.where(item == 8, np.maximum(travel, slower), travel)
-        runs = np.flatnonzero(np.diff(source, prepend=-1, append=-1)).tolist()
-        for a, b in pairwise(runs):
-            line = leaving[int(source[a])]
-            inside = (left[a:b] >= 0) & (left[a:b] < len(line))
-            origin[a:b][inside] = line[left[a:b][inside]]
-            width[a:b][inside] = widths[int(source[a])][left[a:b][inside]]
-        silent = np.flatnonzero(origin < 0)
-        if len(silent):
-            i = int(silent[0])
-            found.append(
-                Finding(
-                    "silence", tile, int(cycles[i]), -1, f"tile {source[i]} sends nothing that lands then"
-                )
-            )
-            continue
-        other = np.flatnonzero(width != item)
-        if len(other):
-            i = int(other[0])
-            text = f"tile {source[i]} sends items of {width[i]} bytes, {item[i]} are expected"
-            found.append(Finding("item", tile, int(cycles[i]), -1, text))
-            continue
-        if len(cycles) and cycles[-1] >= row.end:
-            late = int(cycles[np.searchsorted(cycles, row.end)])
-            found.append(Finding("early return", tile, late, -1, "a word lands after the row has returned"))
-            continue
-        # Where each landing word is stored.
-        control, pointer = np.array(row.pointers or [(0, 0)], np.int64).T
-        holds = np.searchsorted(control, cycles, "right") - 1
-        if len(cycles) and (not row.pointers or holds[0] < 0):
-            found.append(Finding("pointer", tile, int(cycles[0]), -1, "a word lands before a pointer is set"))
-            continue
-        before = np.concatenate([[0], np.cumsum(item)])
-        stored = pointer[holds] + before[:-1] - before[np.searchsorted(cycles, control)[holds]]
-        odd = np.flatnonzero((item == 8) & (stored % 8 != 0))
-        if len(odd):
-            i = int(odd[0])
-            text = "an 8-byte item is received at an odd word"
-            found.append(Finding("item", tile, int(cycles[i]), int(stored[i]), text))
-            continue
-        outside = np.flatnonzero((stored < low) | (stored + item > high))
-        if len(outside):
-            i = int(outside[0])
-            found.append(Finding("range", tile, int(cycles[i]), int(stored[i]), "receive outside of SRAM"))
-            continue
-        line = leaving[tile]
-        outside = np.flatnonzero((line >= 0) & ((line < low) | (line + widths[tile] > high)))
-        if len(outside):
-            i = int(outside[0])
-            found.append(Finding("range", tile, i, int(line[i]), "send from outside of SRAM"))
+        landed = judge.land(tile)
+        if landed is None or not judge.check_range(tile, landed):
             continue
         if written is not None:
-            sent = np.flatnonzero(line >= 0)
-            last = line[sent] + widths[tile][sent] - 4
-            bad = np.flatnonzero(
-                (written[tile, (line[sent] - low) // 4] & written[tile, (last - low) // 4]) == 0
-            )
-            if len(bad):
-                i = int(sent[bad[0]])
-                found.append(
-                    Finding("undefined", tile, i, int(line[i]), "a word is sent that was never written")
-                )
-
-        # Memory elements: reads against writes of the same cycle, and against the row itself.
-        reading = np.full(busiest + 1, -1, np.int64)
-        reading[: len(line)] = np.where(line >= 0, machine.element_index(np.where(line >= 0, line, low)), -1)
-        writing = np.asarray(machine.element_index(stored), np.int64)
-        clash = np.flatnonzero(reading[cycles] == writing)
-        if len(clash):
-            i = int(clash[0])
-            found.append(
-                Finding(
-                    "element", tile, int(cycles[i]), int(stored[i]), "send and receive in one memory element"
-                )
-            )
-        if row_address is not None:
-            last = row_address + 4 * row.length - 1
-            code = range(int(machine.element_index(row_address)), int(machine.element_index(last)) + 1)
-            for element in code:
-                where = np.flatnonzero(reading == element)
-                if len(where):
-                    i = int(where[0])
-                    found.append(
-                        Finding("row element", tile, i, int(line[i]), "send from the element of the row")
-                    )
-                where = np.flatnonzero(writing == element)
-                if len(where):
-                    i = int(where[0])
-                    text = "receive into the element of the row"
-                    found.append(Finding("row element", tile, int(cycles[i]), int(stored[i]), text))
-
-        # From here on by word: an 8-byte item is two that are stored in the same cycle.
-        cycles, stored, origin, source = (np.repeat(x, item // 4) for x in (cycles, stored, origin, source))
-        second = np.zeros(len(cycles), np.int64)
-        second[1:] = 4 * (cycles[1:] == cycles[:-1])
-        stored, origin = stored + second, origin + second
-
-        # A word that is received and sent in one phase must have left before it is overwritten.
-        sent = np.flatnonzero(line >= 0)
-        leaves = np.concatenate([line[sent], line[sent][widths[tile][sent] == 8] + 4])
-        when = np.concatenate([sent, sent[widths[tile][sent] == 8]])
-        both = np.intersect1d(leaves, stored)
-        if len(both):
-            last_sent: dict[int, int] = {}
-            for address, cycle in zip(leaves.tolist(), when.tolist(), strict=True):
-                last_sent[address] = max(cycle, last_sent.get(address, -1))
-            for address, cycle in zip(stored.tolist(), cycles.tolist(), strict=True):
-                if last_sent.get(address, -1) >= cycle:
-                    found.append(
-                        Finding("forwarding", tile, cycle, address, "a received word is sent in the phase")
-                    )
-                    break
-
-        # The stored words are those that were asked for.
-        order = np.argsort(stored, kind="stable")
-        got, got_source = stored[order], (source * room + origin)[order]
-        twice = np.flatnonzero(got[1:] == got[:-1])
-        if len(twice):
-            i = int(order[twice[0] + 1])
-            found.append(
-                Finding("two writers", tile, int(cycles[i]), int(stored[i]), "a word is received twice")
-            )
-            continue
-        want, want_source = wanted.of(tile)
-        if len(got) == len(want) and (got == want).all() and (got_source == want_source).all():
-            continue
-        missing = np.setdiff1d(want, got)
-        extra = np.setdiff1d(got, want)
-        if len(missing):
-            text = f"{len(missing)} words are asked for and not received"
-            found.append(Finding("missing", tile, -1, int(missing[0]), text))
-        elif len(extra):
-            i = int(order[np.searchsorted(got, extra[0])])
-            text = f"{len(extra)} words are received that nobody asked for"
-            found.append(Finding("surplus", tile, int(cycles[i]), int(extra[0]), text))
-        else:
-            place = np.flatnonzero(got_source != want_source[: len(got)]) if len(got) == len(want) else [0]
-            i = int(place[0])
-            text = (
-                f"comes from tile {got_source[i] // room}, {got_source[i] % room:#x} instead of tile "
-                f"{want_source[i] // room}, {want_source[i] % room:#x}"
-            )
-            found.append(Finding("wrong word", tile, int(cycles[order[i]]), int(got[i]), text))
-    return found[:LIMIT]
+            judge.check_defined(tile, written[tile])
+        judge.check_elements(tile, landed, row_address)
+        landed = landed.by_word()
+        judge.check_forwarding(tile, landed)
+        judge.check_contents(tile, landed, wanted)
+    return judge.found[:LIMIT]
 
 
 def require(
