@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Which list schedule of a phase: the variants that are tried, and the bound that ends the search.
+
+No single order is best for every pattern, so a few variants are tried, in a fixed order and a number that
+depends on the number of messages only, until one is close to the bound.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.planning.exchange.list_schedule import Variant, multicasts, single_receivers
+from tilewright.planning.exchange.messages import Ints, Sends
+from tilewright.planning.exchange.trains import Trains, travel
+
+if TYPE_CHECKING:
+    from tilewright.machine import Machine
+
+CLOSE = 1.015
+"""A schedule within this factor of its bound (and the latency of a word) is not improved further."""
+
+EFFORT = 240_000
+"""Messages scheduled in all variants together, roughly; the first variant is always complete."""
+
+PATIENCE = 2
+"""Variants in a row that may fail to shorten a schedule by `WORTH` before no more are tried."""
+
+WORTH = 0.998
+"""See `PATIENCE`."""
+
+TRAIN = 256
+"""Words that are sent to one set of receivers without a gap, at most (in 8-byte items: whole messages)."""
+
+TRAIN_SINGLE = 1
+"""The same for single receivers."""
+
+FEW = 1.5
+"""Mean number of receivers below which multicasts may be sent one by one."""
+
+
+SINGLE_VARIANTS = (
+    Variant(order="position"),
+    Variant(),
+    Variant(tolerance=0, candidates=400, order="position"),
+    Variant(tolerance=16),
+    Variant(tolerance=4, order="position"),
+    Variant(tolerance=2, candidates=400),
+)
+MULTICAST_VARIANTS = (
+    Variant(),
+    Variant(descending=False),
+    Variant(order="position"),
+    Variant(tolerance=0),
+    Variant(tolerance=20, patience=3),
+    Variant(tolerance=0, order="position", descending=False, patience=3),
+)
+
+
+def loads(sends: Sends, machine: Machine) -> tuple[Ints, Ints]:
+    """(tiles,) cycles in which each tile sends (or lends its bus), and in which it receives."""
+    tiles, items = machine.tiles, sends.items
+    sent = np.bincount(sends.tile, items, tiles)
+    lent = np.bincount(machine.partner(sends.tile), items * sends.paired, tiles)
+    received = np.bincount(sends.dst_tile, items[sends.owner], tiles)
+    return (sent + lent).astype(np.int64), received.astype(np.int64)
+
+
+def busiest(sends: Sends, machine: Machine) -> int:
+    """The most cycles that one tile sends or receives."""
+    sent, received = loads(sends, machine)
+    return int(max(sent.max(initial=0), received.max(initial=0)))
+
+
+def best_variant(sends: Sends, machine: Machine, earliest: Ints, source: Ints) -> tuple[Sends, Ints, int]:
+    """
+    The sends, start cycles and horizon of the best of a few variants; no word lands on a tile before its
+    `earliest` cycle (tiles,).
+    """
+    tiles = machine.tiles
+    if not len(sends):
+        return sends, np.empty(0, np.int64), 0
+    # Column and lane first, then row: neighbours in this order have latencies that differ by a constant.
+    position = np.argsort(np.argsort(source % 64 * 64 + source // 64))
+    bound = busiest(sends, machine)
+    sent_alone = np.bincount(sends.tile, sends.words * sends.count, tiles).max()
+    first_landing = int(np.maximum(earliest[sends.dst_tile], travel(sends, machine)).min())
+    goal = int(CLOSE * bound) + first_landing
+
+    # A few multicasts among many single messages bind receivers to each other for little: send them one by
+    # one, where the senders have the time.
+    narrow = int(sends.count.max()) == 1
+    plans = [(sends, SINGLE_VARIANTS if narrow else MULTICAST_VARIANTS)]
+    few = len(sends.dst_tile) < FEW * len(sends) and not sends.paired.any()
+    if not narrow and few and sent_alone <= 1.2 * bound:
+        plans.insert(0, (_one_by_one(sends), SINGLE_VARIANTS))
+    if narrow and sends.words.mean() < 8:
+        # Idle cycles weigh more beside short messages.
+        plans = [(sends, (SINGLE_VARIANTS[0], SINGLE_VARIANTS[2], SINGLE_VARIANTS[1], *SINGLE_VARIANTS[3:]))]
+    best, best_start, best_end = sends, np.empty(0, np.int64), 1 << 62
+    effort = 0
+    for plan, variants in plans:
+        single = int(plan.count.max()) == 1
+        trains = Trains.of(plan, machine, TRAIN_SINGLE if single else TRAIN)
+        cost = len(trains.tile) * (1 if single else 3)
+        idle = 0
+        for variant in variants:
+            if effort and (best_end <= goal or effort + cost > EFFORT or idle == PATIENCE):
+                break
+            run = single_receivers if single else multicasts
+            begin = run(trains, earliest, position, machine, variant)
+            end = int((begin[trains.owner] + trains.latency + trains.items[trains.owner]).max())
+            idle = 0 if end < WORTH * best_end else idle + 1
+            if end < best_end:
+                best, best_start, best_end = plan, trains.starts(begin), end
+            effort += cost
+    return best, best_start, best_end
+
+
+def _one_by_one(sends: Sends) -> Sends:
+    """Every destination with a send of its own."""
+    owner = sends.owner
+    ones = np.ones(len(owner), np.int64)
+    return Sends(
+        tile=sends.tile[owner],
+        buffer=sends.buffer[owner],
+        offset=sends.offset[owner],
+        words=sends.words[owner],
+        cls=sends.dst_tile,
+        first=np.arange(len(owner), dtype=np.int64),
+        count=ones,
+        dst_tile=sends.dst_tile,
+        dst_buffer=sends.dst_buffer,
+        dst_offset=sends.dst_offset,
+        paired=sends.paired[owner],
+    )
