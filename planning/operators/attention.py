@@ -342,165 +342,201 @@ def mask_source(value: Value, full: tuple[int, ...], drop: bool) -> View | None:
     return view.broadcast(full, tuple(range(len(full) - len(view.shape), len(full))))
 
 
-def _widened(builder: Builder, number: int, dtype: str) -> str:
-    """Operand `number` in the type that the kernels read: FP8 that is added up in f32 is widened to f16."""
-    value = builder.operands[number]
-    if value.dtype == dtype:
-        return f"in{number}"
-    wide = builder.add_buffer(f"wide{number}", value.layout, dtype)
-    builder.elementwise("cast", f"in{number}", wide, "operand in the kernel's format", scale=0)
-    return wide
-
-
 def expand(
     operator: Operator, record: AttentionRecord, operands: tuple[Value, ...], machine: Machine
 ) -> Stages:
+    """Scores, probabilities and outputs of every block; partial results of key parts are added up."""
     check_record(operator, record, machine)
-    shape = canonical(operator)
-    where = layouts(shape, record.grid, machine)
-    parts = used_grid(shape, record.grid)[2]
-    builder = Builder(operator, operands, machine)
-    targets = [t for t in operand_targets(operator, record, operands, machine)[:3] if t is not None]
-    sources = [
-        (_widened(builder, i, shape.dtype), value.view, target)
-        for i, (value, target) in enumerate(zip(operands[:3], targets, strict=True))
-    ]
-    mask_axes: dict[str, int] = {}
-    if shape.mask is not None:
-        layout, mask_view, mask_axes, full = mask_place(shape, record.grid, machine)
-        source = mask_source(operands[3], full, mask_axes["m"] == -1)
-        if source is None:
-            raise operator.error(
-                "the mask's layout cannot be broadcast", hint="give it the shape of the scores"
-            )
-        sources.append(("in3", source, (layout, mask_view)))
-    q, k, v, *mask = builder.convert(
-        sources,
-        ["q", "k", "v", "mask"][: len(sources)],
-        "attention operands",
-        zero_pad=True,
-        finite_lanes=bool(operator.attributes.get("finite_lanes", False)),
-    )
-    score_type, partial_type = product(shape.score_kernel).partial, product(shape.output_kernel).partial
-    bmn = {"b": 0, "m": 1, "n": 2}
-    scores = builder.add_buffer("scores", where.scores, score_type)
-    builder.compute(
-        shape.score_kernel,
-        "bmnk",
-        [(q, {"b": 0, "m": 1, "k": 2}), (k, {"b": 0, "n": 1, "k": 2})],
-        [(scores, bmn)],
-        "q k^T",
-        scale=0,
-    )
-    if mask:
-        masked = builder.add_buffer("masked", dataclasses.replace(where.scores, memory="any"), score_type)
-        builder.compute(
-            "pointwise.add", "bmn", [(scores, bmn), (mask[0], mask_axes)], [(masked, bmn)], "add the mask"
+    return _Expansion(operator, record, operands, machine).stages()
+
+
+_SCORES = {"b": 0, "m": 1, "n": 2}
+_LEFT = {"b": 0, "m": 1, "k": 2}
+_RIGHT = {"b": 0, "n": 1, "k": 2}
+_PART_ROWS = {"b": 1, "m": 2}
+"""Storage axes of operands: rows of one key part have the part in front."""
+_PART_BLOCK = {"b": 1, "m": 2, "n": 3}
+_ROWS = {"b": 0, "m": 1}
+
+Operand = tuple[str, dict[str, int]]
+"""A buffer, and its storage axis for each kernel axis."""
+
+
+class _Expansion:
+    """The stages of one attention, in the order in which a tile goes through them."""
+
+    def __init__(
+        self, operator: Operator, record: AttentionRecord, operands: tuple[Value, ...], machine: Machine
+    ) -> None:
+        self.operator = operator
+        self.record = record
+        self.machine = machine
+        self.shape = canonical(operator)
+        self.where = layouts(self.shape, record.grid, machine)
+        self.parts = used_grid(self.shape, record.grid)[2]
+        self.builder = Builder(operator, operands, machine)
+
+    def stages(self) -> Stages:
+        q, k, v, mask = self.operands()
+        scores = self.scores(q, k, mask)
+        probabilities, sums = self.probabilities(scores, self.extremum(scores))
+        outputs = self.outputs(probabilities, v)
+        if self.parts == 1:
+            self.divide((outputs, _PART_BLOCK), (sums, _PART_ROWS), self.where.sums)
+        else:
+            total, row_sum = self.reduced(outputs, sums)
+            self.divide((total, _SCORES), (row_sum, _ROWS), self.where.result_row)
+        shape = self.shape
+        return self.builder.finish(("result", batch_view(shape.batch, shape.queries, shape.value_depth)))
+
+    def operands(self) -> tuple[str, str, str, Operand | None]:
+        """q, k, v and the mask (if there is one), brought to where the blocks want them in one phase."""
+        operator, builder = self.operator, self.builder
+        targets = operand_targets(operator, self.record, builder.operands, self.machine)[:3]
+        sources = [
+            (self.widened(i), builder.operands[i].view, target)
+            for i, target in enumerate(targets)
+            if target is not None
+        ]
+        mask_axes: dict[str, int] = {}
+        if self.shape.mask is not None:
+            layout, view, mask_axes, full = mask_place(self.shape, self.record.grid, self.machine)
+            source = mask_source(builder.operands[3], full, mask_axes["m"] == -1)
+            if source is None:
+                raise operator.error(
+                    "the mask's layout cannot be broadcast", hint="give it the shape of the scores"
+                )
+            sources.append(("in3", source, (layout, view)))
+        q, k, v, *mask = builder.convert(
+            sources,
+            ["q", "k", "v", "mask"][: len(sources)],
+            "attention operands",
+            zero_pad=True,
+            finite_lanes=bool(operator.attributes.get("finite_lanes", False)),
         )
-        scores = masked
-    maxima = builder.add_buffer("maxima", where.maxima, "f32", "partials")
-    # the maximum of scale * s is that of s, or, where the scale turns the order around, the minimum
-    extreme, extrema = ("reduce.max", "row maxima") if shape.scale >= 0 else ("reduce.min", "row minima")
-    builder.compute(extreme, "bmn", [(scores, bmn)], [(maxima, {"b": 1, "m": 2})], extrema, reduced=1)
-    row, row_axes = maxima, {"b": 1, "m": 2}
-    if parts > 1:
+        return q, k, v, (mask[0], mask_axes) if mask else None
+
+    def widened(self, number: int) -> str:
+        """Operand `number` as the kernels read it: FP8 that is added up in f32 is widened to f16."""
+        value, dtype = self.builder.operands[number], self.shape.dtype
+        if value.dtype == dtype:
+            return f"in{number}"
+        wide = self.builder.add_buffer(f"wide{number}", value.layout, dtype)
+        self.builder.elementwise("cast", f"in{number}", wide, "operand in the kernel's format", scale=0)
+        return wide
+
+    def scores(self, q: str, k: str, mask: Operand | None) -> str:
+        """q k^T of every block, the mask added."""
+        builder, shape, layout = self.builder, self.shape, self.where.scores
+        dtype = product(shape.score_kernel).partial
+        scores = builder.add_buffer("scores", layout, dtype)
+        builder.compute(
+            shape.score_kernel, "bmnk", [(q, _LEFT), (k, _RIGHT)], [(scores, _SCORES)], "q k^T", scale=0
+        )
+        if mask is None:
+            return scores
+        masked = builder.add_buffer("masked", dataclasses.replace(layout, memory="any"), dtype)
+        builder.compute(
+            "pointwise.add", "bmn", [(scores, _SCORES), mask], [(masked, _SCORES)], "add the mask"
+        )
+        return masked
+
+    def extremum(self, scores: str) -> Operand:
+        """The maximum of every row over all key parts: of scale * s where scale turns the order around."""
+        builder, where = self.builder, self.where
+        kernel_name, what = (
+            ("reduce.max", "row maxima") if self.shape.scale >= 0 else ("reduce.min", "row minima")
+        )
+        maxima = builder.add_buffer("maxima", where.maxima, "f32", "partials")
+        builder.compute(kernel_name, "bmn", [(scores, _SCORES)], [(maxima, _PART_ROWS)], what, reduced=1)
+        if self.parts == 1:
+            return maxima, _PART_ROWS
         gathered = builder.add_buffer("all_maxima", where.all_maxima, "f32", "partials")
-        every = View.identity((parts, shape.b, shape.queries))
-        builder.gather_into([(maxima, every, every)], gathered, f"{extrema} of the key parts")
-        row, row_axes = builder.add_buffer("row_max", where.row, "f32"), {"b": 0, "m": 1}
+        every = View.identity((self.parts, self.shape.b, self.shape.queries))
+        builder.gather_into([(maxima, every, every)], gathered, f"{what} of the key parts")
+        row = builder.add_buffer("row_max", where.row, "f32")
         builder.compute(
-            extreme,
-            "bmp",
-            [(gathered, {"b": 1, "m": 2, "p": 0})],
-            [(row, row_axes)],
-            extrema,
-            reduced=1,
+            kernel_name, "bmp", [(gathered, {**_PART_ROWS, "p": 0})], [(row, _ROWS)], what, reduced=1
         )
-    # probabilities are the left operand of the second product: panels as wide as a pass of its kernel,
-    # padding zero
-    n_axis = where.scores.axes[2]
-    left = dataclasses.replace(
-        where.scores,
-        axes=(
-            *where.scores.axes[:2],
-            dataclasses.replace(n_axis, panels=(product(shape.output_kernel).inputs,)),
-        ),
-        memory="any",
-    )
-    p = builder.add_buffer("p", left, shape.dtype)
-    builder.fill_padding(p, "padding keys have probability zero")
-    sums = builder.add_buffer("sums", where.sums, "f32", "partials")
-    builder.compute(
-        "softmax.exp",
-        "bmn",
-        [(scores, bmn), (row, row_axes)],
-        [(p, bmn), (sums, {"b": 1, "m": 2})],
-        "exp(s - max)",
-        scale=shape.scale,
-        **empty_rows(operator, "zero"),
-    )
-    partial = builder.add_buffer("outputs", where.partial, partial_type, "partials")
-    builder.compute(
-        shape.output_kernel,
-        "bmnk",
-        [(p, {"b": 0, "m": 1, "k": 2}), (v, {"b": 0, "n": 1, "k": 2})],
-        [(partial, {"b": 1, "m": 2, "n": 3})],
-        "p v",
-        scale=0,
-    )
-    result = "result"
-    view = batch_view(shape.batch, shape.queries, shape.value_depth)
-    if parts == 1:
-        builder.add_buffer(result, where.result, shape.result_dtype, "activations")
-        inverse = builder.add_buffer("inverse", where.sums, "f32")
-        rows = {"b": 1, "m": 2}
-        builder.compute("pointwise.reciprocal", "bm", [(sums, rows)], [(inverse, rows)], "one over the sums")
+        return row, _ROWS
+
+    def probabilities(self, scores: str, row: Operand) -> tuple[str, str]:
+        """
+        exp(s - max) and the sums of its rows. Probabilities are the left operand of the second product:
+        panels as wide as a pass of its kernel, padding zero.
+        """
+        builder, shape, layout = self.builder, self.shape, self.where.scores
+        *outer, keys = layout.axes
+        keys = dataclasses.replace(keys, panels=(product(shape.output_kernel).inputs,))
+        left = dataclasses.replace(layout, axes=(*outer, keys), memory="any")
+        p = builder.add_buffer("p", left, shape.dtype)
+        builder.fill_padding(p, "padding keys have probability zero")
+        sums = builder.add_buffer("sums", self.where.sums, "f32", "partials")
+        builder.compute(
+            "softmax.exp",
+            "bmn",
+            [(scores, _SCORES), row],
+            [(p, _SCORES), (sums, _PART_ROWS)],
+            "exp(s - max)",
+            scale=shape.scale,
+            **empty_rows(self.operator, "zero"),
+        )
+        return p, sums
+
+    def outputs(self, probabilities: str, v: str) -> str:
+        """p v of every block, not yet divided by the sums."""
+        builder, name = self.builder, self.shape.output_kernel
+        outputs = builder.add_buffer("outputs", self.where.partial, product(name).partial, "partials")
+        builder.compute(
+            name, "bmnk", [(probabilities, _LEFT), (v, _RIGHT)], [(outputs, _PART_BLOCK)], "p v", scale=0
+        )
+        return outputs
+
+    def reduced(self, outputs: str, sums: str) -> tuple[str, str]:
+        """Outputs and sums of all key parts added up, by the owners of the result."""
+        builder, shape, where, parts = self.builder, self.shape, self.where, self.parts
+        partial_type = product(shape.output_kernel).partial
+        arrived = builder.add_buffer("arrived", where.arrived, partial_type, "partials")
+        arrived_sums = builder.add_buffer("arrived_sums", where.arrived_sums, "f32", "partials")
+        blocks_ = View.identity((parts, shape.b, shape.queries, shape.value_depth))
+        rows = View.identity((parts, shape.b, shape.queries))
+        builder.gather_each(
+            [([(outputs, blocks_, blocks_)], arrived), ([(sums, rows, rows)], arrived_sums)],
+            "outputs and sums of the key parts",
+        )
+        total = builder.add_buffer("output", where.result, "f32")
+        builder.compute(
+            "reduce_partials",
+            "pbmn",
+            [(arrived, {"p": 0, **_PART_BLOCK})],
+            [(total, _SCORES)],
+            f"add {parts} partial outputs",
+        )
+        row_sum = builder.add_buffer("row_sum", where.result_row, "f32")
+        builder.compute(
+            "reduce_partials",
+            "pbm",
+            [(arrived_sums, {"p": 0, **_PART_ROWS})],
+            [(row_sum, _ROWS)],
+            f"add {parts} partial sums",
+        )
+        return total, row_sum
+
+    def divide(self, outputs: Operand, sums: Operand, rows: Layout) -> None:
+        """The result: outputs divided by the sums of their rows, which lie as `rows`."""
+        builder, shape = self.builder, self.shape
+        _, axes = sums
+        inverse = builder.add_buffer("inverse", rows, "f32")
+        builder.compute("pointwise.reciprocal", "bm", [sums], [(inverse, axes)], "one over the sums")
+        builder.add_buffer("result", self.where.result, shape.result_dtype, "activations")
         builder.compute(
             "pointwise.mul",
             "bmn",
-            [(partial, {"b": 1, "m": 2, "n": 3}), (inverse, {"b": 1, "m": 2, "n": -1})],
-            [(result, bmn)],
+            [outputs, (inverse, {**axes, "n": -1})],
+            [("result", _SCORES)],
             "divide by the sums",
-            **operator.saturation,
+            **self.operator.saturation,
         )
-        return builder.finish((result, view))
-    arrived = builder.add_buffer("arrived", where.arrived, partial_type, "partials")
-    arrived_sums = builder.add_buffer("arrived_sums", where.arrived_sums, "f32", "partials")
-    o_parts = View.identity((parts, shape.b, shape.queries, shape.value_depth))
-    s_parts = View.identity((parts, shape.b, shape.queries))
-    builder.gather_each(
-        [([(partial, o_parts, o_parts)], arrived), ([(sums, s_parts, s_parts)], arrived_sums)],
-        "outputs and sums of the key parts",
-    )
-    total = builder.add_buffer("output", where.result, "f32")
-    builder.compute(
-        "reduce_partials",
-        "pbmn",
-        [(arrived, {"p": 0, "b": 1, "m": 2, "n": 3})],
-        [(total, bmn)],
-        f"add {parts} partial outputs",
-    )
-    row_sum = builder.add_buffer("row_sum", where.result_row, "f32")
-    builder.compute(
-        "reduce_partials",
-        "pbm",
-        [(arrived_sums, {"p": 0, "b": 1, "m": 2})],
-        [(row_sum, {"b": 0, "m": 1})],
-        f"add {parts} partial sums",
-    )
-    inverse = builder.add_buffer("inverse", where.result_row, "f32")
-    rows = {"b": 0, "m": 1}
-    builder.compute("pointwise.reciprocal", "bm", [(row_sum, rows)], [(inverse, rows)], "one over the sums")
-    builder.add_buffer(result, where.result, shape.result_dtype, "activations")
-    builder.compute(
-        "pointwise.mul",
-        "bmn",
-        [(total, bmn), (inverse, {"b": 0, "m": 1, "n": -1})],
-        [(result, bmn)],
-        "divide by the sums",
-        **operator.saturation,
-    )
-    return builder.finish((result, view))
 
 
 SCORE_GRID = Strategy(
