@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +154,41 @@ def _embed(block: Block, tokens: Value, table: Value, place: Value, types: Value
     return block.add("embedded", words, block.add("positioned", positions, kind))
 
 
+@dataclass(frozen=True)
+class _Layer:
+    """What writes one layer: the body of the repeat, and its weights by name, norms after the sums."""
+
+    body: Block
+    w: Mapping[str, Value]
+    mode: e.Mode
+    scale: e.Scales
+
+    def operand(self, name: str, x: Value) -> Value:
+        """`x` as a product reads it, with the scale observed under `name`."""
+        return e.operand(self.body, x, self.mode, self.scale(name))
+
+    def linear(self, name: str, x: Value) -> Value:
+        w = self.w
+        return e.linear(self.body, name, x, w[f"{name}_weight"], w[f"{name}_bias"], self.mode.accumulate)
+
+    def norm(self, result: str, name: str, x: Value) -> Value:
+        return self.body.layer_norm(result, x, self.w[f"{name}_weight"], self.w[f"{name}_bias"], EPSILON)
+
+    def attention(self, x: Value, keys: Value, shape: e.Shape) -> Value:
+        """x and its attention under the additive mask `keys`, added and normed."""
+        h = self.operand("attention_input", x)
+        q, k, v = (self.linear(name, h) for name in "qkv")
+        context = e.attend(self.body, q, k, v, shape.batch, shape.heads, self.mode, self.scale, keys)
+        projection = self.linear("projection", self.operand("context", context))
+        return self.norm("norm1", "norm1", self.body.add("attended", x, projection))
+
+    def mlp(self, x: Value) -> Value:
+        """x and its hidden layer, added and normed."""
+        up = self.linear("up", self.operand("mlp_input", x))
+        hidden = self.operand("hidden", self.body.gelu("hidden", up, approximate=False))
+        return self.norm("x_next", "norm2", self.body.add("fed", x, self.linear("down", hidden)))
+
+
 def _encoder(
     block: Block,
     x: Value,
@@ -163,24 +200,9 @@ def _encoder(
 ) -> Value:
     """The layers as one repeat over `x` (rows, width) beside the additive mask."""
     body = Block(block.indent + "  ")
-    w = {name: sequence.member for name, sequence in sequences.items()}
-    residual = Value("x", x.shape, x.dtype)
-
-    def linear(name: str, h: Value) -> Value:
-        return e.linear(body, name, h, w[f"{name}_weight"], w[f"{name}_bias"], mode.accumulate)
-
-    h = e.operand(body, residual, mode, scale("attention_input"))
-    q, k, v = (linear(name, h) for name in "qkv")
-    context = e.attend(
-        body, q, k, v, shape.batch, shape.heads, mode, scale, Value("hidden_keys", mask.shape, mask.dtype)
-    )
-    projection = linear("projection", e.operand(body, context, mode, scale("context")))
-    summed = body.add("attended", residual, projection)
-    norm1 = body.layer_norm("norm1", summed, w["norm1_weight"], w["norm1_bias"], EPSILON)
-    up = linear("up", e.operand(body, norm1, mode, scale("mlp_input")))
-    hidden = e.operand(body, body.gelu("hidden", up, approximate=False), mode, scale("hidden"))
-    summed = body.add("fed", norm1, linear("down", hidden))
-    last = body.layer_norm("x_next", summed, w["norm2_weight"], w["norm2_bias"], EPSILON)
+    layer = _Layer(body, {name: sequence.member for name, sequence in sequences.items()}, mode, scale)
+    keys = Value("hidden_keys", mask.shape, mask.dtype)
+    last = layer.mlp(layer.attention(Value("x", x.shape, x.dtype), keys, shape))
     return block.repeat("encoded", "layers", x, "x", sequences, body, last, {"hidden_keys": mask})
 
 

@@ -151,34 +151,66 @@ def _assign(
     level: int,
     rotations: int,
 ) -> tuple[tuple[StorageGroup, ...], int]:
+    """
+    The movable groups placed one after another, in `order`, each where it adds least to the loads so far; and
+    how many rotations were compared. Chunks are laid behind those of the group before, or rotated.
+    """
     placed = list(groups)
     load = total_load([g for g in groups if not movable(g)], tiles)
     shifts = _shifts(tiles, rotations)
-    cursor = trials = 0
+    end = trials = 0  # the tile behind the last chunk that was laid
     for i in order:
-        group = groups[i]
-        if not movable(group):
+        if not movable(groups[i]):
             continue
-        best: tuple[tuple[int, ...], Layout, int] | None = None
-        for rank, layout in enumerate(_distributions(group, tiles, distribution, level)):
-            bytes_ = dataclasses.replace(group, layout=layout).load(tiles)
-            tried = shifts if layout.chunk is None and shifts.size else np.concatenate([[cursor], shifts])
-            rotated = np.lib.stride_tricks.sliding_window_view(np.concatenate([bytes_, bytes_]), tiles)[
-                (tiles - tried) % tiles
-            ]
-            top = (rotated + load).max(axis=1)
-            energy = rotated @ load  # of the sum of squares, what depends on the rotation
-            at = int(np.lexsort((np.arange(tried.size), energy, top))[0])
-            trials += int(tried.size)
-            score = (layout.shard_bytes(group.size) if not level else 0, int(top[at]), int(energy[at]), rank)
-            if best is None or score < best[0]:
-                best = score, layout.rotate(int(tried[at])), int(np.count_nonzero(bytes_))
-        assert best is not None
-        placed[i] = dataclasses.replace(group, layout=best[1])
-        load = load + placed[i].load(tiles)
-        if best[1].chunk is not None:  # even, so that pairs stay together
-            cursor = (best[1].base + best[2] + 1) // 2 * 2 % tiles
+        tried: list[_Placement] = []
+        for layout in _distributions(groups[i], tiles, distribution, level):
+            laid = layout.chunk is not None or not shifts.size
+            candidate = dataclasses.replace(groups[i], layout=layout)
+            tried.append(_rotated(candidate, load, np.concatenate([[end], shifts]) if laid else shifts))
+        # With no height to fill, small address ranges come first; the earlier distribution wins a tie.
+        best = min(tried, key=lambda place: (0 if level else place.shard_bytes, place.top, place.energy))
+        trials += sum(place.trials for place in tried)
+        placed[i] = best.group
+        load = load + best.group.load(tiles)
+        if best.group.layout.chunk is not None:  # even, so that pairs stay together
+            end = (best.group.layout.base + best.owners + 1) // 2 * 2 % tiles
     return tuple(placed), trials
+
+
+@dataclass(frozen=True)
+class _Placement:
+    """
+    A group at its best rotation: bytes of the fullest tile with it (`top`), what it adds to the sum of
+    squares (`energy`, half of it), the tiles that hold some of it, and how many rotations were compared.
+    """
+
+    group: StorageGroup
+    top: int
+    energy: int
+    owners: int
+    trials: int
+
+    @property
+    def shard_bytes(self) -> int:
+        return self.group.layout.shard_bytes(self.group.size)
+
+
+def _rotated(group: StorageGroup, load: np.ndarray, rotations: np.ndarray) -> _Placement:
+    """The rotation with the least fullest tile, then the most even loads, on top of `load` (tiles,)."""
+    tiles = len(load)
+    own = group.load(tiles)
+    windows = np.lib.stride_tricks.sliding_window_view(np.concatenate([own, own]), tiles)
+    turned = windows[(tiles - rotations) % tiles]  # (rotations, tiles)
+    top = (turned + load).max(axis=1)
+    energy = turned @ load  # of the sum of squares, what depends on the rotation
+    at = int(np.lexsort((np.arange(rotations.size), energy, top))[0])
+    return _Placement(
+        dataclasses.replace(group, layout=group.layout.rotate(int(rotations[at]))),
+        int(top[at]),
+        int(energy[at]),
+        int(np.count_nonzero(own)),
+        int(rotations.size),
+    )
 
 
 def _shifts(tiles: int, rotations: int) -> np.ndarray:
@@ -190,6 +222,7 @@ def _shifts(tiles: int, rotations: int) -> np.ndarray:
 
 
 def _distributions(group: StorageGroup, tiles: int, distribution: Distribution, level: int) -> list[Layout]:
+    """Ways to deal the panels of a group, chunks or parts as high as `level` bytes a tile if possible."""
     form = sequence_of(group)
     result: list[Layout] = []
     if distribution in ("auto", "linear"):
