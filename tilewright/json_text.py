@@ -8,6 +8,7 @@ Every reader of such a file goes through here; what it returns is plain data tha
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,7 +19,7 @@ from tilewright.suggestions import near
 def read_json(text: str | bytes) -> Any:
     """The data in a JSON text. ValueError says what is wrong with it."""
     try:
-        return json.loads(text, parse_int=_integer, parse_constant=_no_number)
+        return json.loads(text, parse_int=_integer, parse_float=_finite, parse_constant=_no_number)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -42,6 +43,13 @@ def _integer(text: str) -> int:
         shown = text if len(text) <= 40 else f"{text[:37]}..."
         raise ValueError(f"the integer {shown} has more than {limits.INTEGER_BITS} bits")
     return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"the number {text} is beyond the largest of 64 bits")
+    return value
 
 
 def _no_number(text: str) -> float:

@@ -329,6 +329,9 @@ class Solution:
             raise ProblemError(
                 f"{where} is not an allocation of problem {problem.name!r}: {error}", notes=names[:3]
             ) from error
+        for b, address in zip(problem.buffers, addresses, strict=True):
+            if address is not None and not 0 <= address <= limits.ADDRESS:
+                raise ProblemError(f"{where}: {b.name!r} is at {address}, outside of all memory")
         return cls(addresses, choices, *numbers, packing=str(table.get("packing", "")))
 
 

@@ -101,6 +101,8 @@ def test_integers_beyond_64_bits(kind: str, data: dict[str, Any], number: str, t
     text = json.dumps(data)[:-1] + f', "_note": {number}}}'
     with pytest.raises(TileError, match="has more than 64 bits"):
         read(kind, text, tmp_path)
+    with pytest.raises(TileError, match="the number 1e400 is beyond the largest"):
+        read(kind, json.dumps(data)[:-1] + ', "_note": 1e400}', tmp_path)
     with pytest.raises(TileError, match="NaN is no JSON number"):
         read(kind, json.dumps(data)[:-1] + ', "_note": NaN}', tmp_path)
     with pytest.raises(TileError, match="nested too deeply"):
@@ -122,6 +124,11 @@ def test_integers_beyond_64_bits(kind: str, data: dict[str, Any], number: str, t
 def test_problems_within_a_tile_memory(change: dict[str, Any], message: str) -> None:
     with pytest.raises(TileError, match=message):
         Problem.from_json({**PROBLEM, **change})
+
+
+def test_addresses_within_memory() -> None:
+    with pytest.raises(TileError, match="'b' is at 9223372036854775807, outside of all memory"):
+        Solution.from_json({**SOLUTION, "addresses": {"b": 2**63 - 1}}, Problem.from_json(PROBLEM))
 
 
 def test_machine_files_name_near_fields(tmp_path: Path) -> None:
