@@ -95,7 +95,13 @@ def check_files(
             )
     require(folder.inputs, program.inputs, "input", inputs)
     select_run(folder.inputs, program.inputs, 0, "input")
-    stored = folder.runs if folder.runs is not None else runs_in(folder.inputs, program.inputs)
+    held = runs_in(folder.inputs, program.inputs)
+    stored = folder.runs if folder.runs is not None else held
+    if runs is None and folder.runs is not None and folder.runs > (held or 1):
+        raise CheckError(
+            f'"runs" of the folder is {folder.runs}, its inputs hold values for {held or 1}',
+            hint="give --runs, or correct run.json",
+        )
     wanted = runs if runs is not None else (stored or 1)
     if wanted < 1:
         raise CheckError(f"--runs is at least 1, not {wanted}")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +17,8 @@ SURFACE = Surface({"w": (4, 2)}, {"x": (3, 4)}, {"y": (3, 2)}, {"w": "f16", "x":
 W, X, Y = np.zeros((4, 2)), np.zeros((3, 4)), np.zeros((3, 2))
 
 
-def folder(**changes: dict[str, np.ndarray]) -> ProgramFolder:
-    given = {"parameters": {"w": W}, "inputs": {"x": X}, "expected": {"y": Y}, **changes}
+def folder(**changes: Any) -> ProgramFolder:
+    given: dict[str, Any] = {"parameters": {"w": W}, "inputs": {"x": X}, "expected": {"y": Y}, **changes}
     return ProgramFolder("", **given)
 
 
@@ -38,12 +39,13 @@ def test_what_is_complete_passes():
         ({"inputs": {"x": X.T}}, None, "input 'x' has shape [4, 3], the program needs [3, 4]"),
         ({}, 0, "--runs is at least 1, not 0"),
         ({"inputs": {"x": np.zeros((5, 3, 4))}}, 10**30, "the inputs hold 5 runs"),
+        ({"runs": 10**9}, None, '"runs" of the folder is 1000000000, its inputs hold values for 1'),
         ({"expected": {"y": Y.T}}, None, "expected output 'y' has shape [2, 3], the program returns [3, 2]"),
         ({"expected": {"y": np.zeros((2, 3, 2))}}, 3, "expected output 'y' has values for 2 of 3 runs"),
         ({"expected": {"z": Y}}, None, "none of the expected tensors is an output of the program"),
     ],
 )
-def test_what_is_missing_or_wrong(changes: dict[str, dict[str, np.ndarray]], runs: int | None, message: str):
+def test_what_is_missing_or_wrong(changes: dict[str, Any], runs: int | None, message: str):
     with pytest.raises(TileError) as error:
         check_files(SURFACE, folder(**changes), runs, None, None)
     assert message in error.value.message
