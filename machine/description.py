@@ -340,6 +340,12 @@ class Machine:
         """Physical ids (what a source selection names) of logical tiles, int64."""
         return self._physical[np.asarray(tile, dtype=np.int64)]
 
+    def places(self, tile: np.ndarray | int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Physical row, physical column and lane of logical tiles, int64 each."""
+        physical = self.physical(tile)
+        row, position = np.divmod(physical, fabric.POSITIONS)
+        return row, position // fabric.LANES, position % fabric.LANES
+
     def logical(self, physical: np.ndarray | int) -> np.ndarray:
         """Logical tiles of physical ids, int64; -1 where no tile has that id."""
         physical = np.asarray(physical, dtype=np.int64)

@@ -11,9 +11,9 @@ step takes as long as its slowest tile.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +75,16 @@ class Step:
     slowest: int
     evidence: str = "measured"
 
+    @property
+    def operator(self) -> str:
+        """The operator that it belongs to, or what it does where it belongs to none."""
+        return operator_of_step(self.provenance, self.name)
+
+
+def operator_of_step(provenance: str, name: str) -> str:
+    """The operator that a provenance ("layers.q: partial sums") starts with; the step's name without one."""
+    return provenance.partition(":")[0] or name
+
 
 @dataclass(frozen=True)
 class RepeatCycles:
@@ -127,10 +137,10 @@ class _Totals:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pending:
+class Pending:
     """
     A step since the last barrier: cycles int64 (tiles,), and what they rest on, index into `CYCLE_CLASSES`
-    int64 (tiles,).
+    int64 (tiles,). `active` tiles take part.
     """
 
     phase: Phase
@@ -138,6 +148,18 @@ class _Pending:
     cycles: npt.NDArray[np.int64]
     evidence: npt.NDArray[np.int64]
     active: int
+
+
+class Observer(Protocol):
+    """Told what a run executes, as it does."""
+
+    def segment(self, steps: Sequence[Pending], start: int, slowest: int) -> None:
+        """A barrier: the steps since the last one began at cycle `start`, tile `slowest` took longest."""
+        ...
+
+    def exchanged(self, phase: Phase, delivery: fabric.Delivery) -> None:
+        """What an exchange phase has moved."""
+        ...
 
 
 def _check_machine(reference: str, machine: Machine) -> None:
@@ -155,7 +177,8 @@ class Executor:
 
     `load` puts code, tables, constants and parameters in place once; every `run` then takes inputs and gives
     outputs, as often as wanted. `poison` fills all memory that nothing has written (see
-    `memory.poison_word`). `most_steps` bounds the instructions of a run.
+    `memory.poison_word`). `most_steps` bounds the instructions of a run. `observer`, which may be set between
+    runs, is told what they execute.
     """
 
     def __init__(
@@ -168,6 +191,7 @@ class Executor:
         check_image(image, machine)
         self.poison = poison
         self.most_steps = most_steps
+        self.observer: Observer | None = None
         self.memory = Memory.of(machine, poison)
         self._debug: dict[int, Debug] = {entry.word: entry for entry in image.debug}
         self._loaded = False
@@ -325,7 +349,7 @@ class Executor:
         self._taps: list[Tapped] = []
         self._tap, self._tapped = tap, values
         self._clock = 0
-        self._segment: list[_Pending] = []
+        self._segment: list[Pending] = []
         self._body(self._decode(), ())
         self._barrier()
         outputs: dict[str, np.ndarray] = {}
@@ -434,7 +458,7 @@ class Executor:
         count = int(np.count_nonzero(cycles)) if active is None else active
         if rests_on is None:
             rests_on = np.full(self.memory.tiles, CYCLE_CLASSES.index(category), np.int64)
-        self._segment.append(_Pending(phase, category, cycles, rests_on, count))
+        self._segment.append(Pending(phase, category, cycles, rests_on, count))
         if category in ("exchange", "sync"):
             self._barrier()
 
@@ -450,6 +474,8 @@ class Executor:
             return
         total = np.sum([step.cycles for step in self._segment], axis=0)
         slowest = int(total.argmax())
+        if self.observer is not None:
+            self.observer.segment(self._segment, self._clock, slowest)
         for step in self._segment:
             worst = int(step.cycles[slowest])
             phase, rests_on = step.phase, CYCLE_CLASSES[step.evidence[slowest]]
@@ -609,6 +635,8 @@ class Executor:
         fabric.require_written(delivery, self.memory.valid, FULL, str(phase))
         fabric.move(delivery, self.memory.data)
         fabric.mark_written(delivery, self.memory.valid, FULL)
+        if self.observer is not None:
+            self.observer.exchanged(phase, delivery)
         ends = np.asarray(delivery.end_cycle, np.int64)
         if len(delivery.nwords) or int(ends.max(initial=0)) > 1:
             self._barrier()

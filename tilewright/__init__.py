@@ -7,6 +7,7 @@ A compiler framework for machines of many tiles.
     program = tilewright.compile(text, machine="t16")       # text of IR, or an xDSL module
     result = tilewright.run(program, {"x": x}, {"w": w})    # numpy arrays by name
     result.outputs["y"], result.cycles["total"]
+    tilewright.Profile("run.profile")                       # what tile-run --profile wrote
 
 Everything else is a submodule, imported when it is used: `tilewright.dialects`, `tilewright.passes`,
 `tilewright.planning`, `tilewright.machine`, `tilewright.sim`.
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
     from tilewright.machine import Machine
     from tilewright.planning.layout import Layout, View
     from tilewright.planning.plan import Plan
+    from tilewright.profile import Profile
 
 _WHERE = {
     "Layout": "tilewright.planning.layout",
     "Machine": "tilewright.machine",
     "Plan": "tilewright.planning.plan",
+    "Profile": "tilewright.profile",
     "Program": "tilewright.api",
     "Result": "tilewright.api",
     "Tensor": "tilewright.api",
@@ -45,6 +48,7 @@ __all__ = [
     "Layout",
     "Machine",
     "Plan",
+    "Profile",
     "Program",
     "Result",
     "Tensor",

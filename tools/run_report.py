@@ -184,7 +184,7 @@ def operator_cycles(
     """
     found: dict[str, OperatorCycles] = {}
     for step in steps:
-        name = step.provenance.partition(":")[0] or step.name
+        name = step.operator
         entry = found.get(name)
         if entry is None:
             entry = found[name] = _entry(name, work.get(name), machine)

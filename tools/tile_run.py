@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from tilewright.machine import Machine
     from tilewright.passes.ir.exchange import PhaseFigures
     from tilewright.sim.executor import RunResult
+    from tilewright.sim.recorder import Recorder
     from tilewright.tools.result_schema import Result
     from tilewright.tools.run_checks import Surface
+    from tilewright.tools.run_profile import CompilationFacts
 
 
 class RunError(TileError):
@@ -102,6 +104,12 @@ def _parser() -> argparse.ArgumentParser:
         help="turn an f16 program into FP8, with scales from these inputs (.safetensors)",
     )
     parser.add_argument(
+        "--profile",
+        type=Path,
+        metavar="FILE",
+        help="write what was placed and executed, for tile-report; memory alone where it does not fit",
+    )
+    parser.add_argument(
         "--profile-operators", action="store_true", help="print cycles by operator (always in --json)"
     )
     parser.add_argument(
@@ -127,10 +135,11 @@ def compile_module(
     clock: Clock,
     dump_plan: Path | None = None,
     check_exchange: bool = False,
+    facts: CompilationFacts | None = None,
 ) -> Program:
     """
     Run what is left of a compilation, timing each pass; returns the machine program. `check_exchange`: judge
-    its rows against what each phase has to deliver.
+    its rows against what each phase has to deliver. `facts` notes what a profile says of it.
     """
     from xdsl.dialects.builtin import StringAttr
 
@@ -162,6 +171,8 @@ def compile_module(
         clock.steps.end(stage.name)
         if stage.name == "tile-plan-layouts" and dump_plan is not None:
             plan_of(module).write(dump_plan)
+        if facts is not None:
+            facts.after(stage.name, module)
 
     pipeline.compile(module, plan=plan, context=context, observe=observe)
     program = module_to_program(module)
@@ -212,7 +223,12 @@ def run(arguments: Sequence[str]) -> int:
 
     options = _parser().parse_args(arguments)
     run_checks.check_writable(
-        {"--json": options.json, "--dump-plan": options.dump_plan, "--steps": options.steps},
+        {
+            "--json": options.json,
+            "--dump-plan": options.dump_plan,
+            "--steps": options.steps,
+            "--profile": options.profile,
+        },
         {"--artifacts": options.artifacts},
     )
     clock = Clock(steps=StepLog(options.steps))
@@ -247,18 +263,30 @@ def run(arguments: Sequence[str]) -> int:
         from tilewright.tools.run_compare import Compared
 
         compared = Compared(_planned_copy(module, context, options), module.clone())
+    facts: CompilationFacts | None = None
+    if options.profile is not None:
+        from tilewright.tools.run_profile import CompilationFacts
+
+        facts = CompilationFacts()
+        facts.read_program(module)
     with settings.use(
         settings.Settings(exchange_cap=options.exchange_cap, exchange_items=options.exchange_items)
     ):
-        program = compile_module(
-            module,
-            context,
-            options.machine,
-            options.plan,
-            clock,
-            options.dump_plan,
-            options.check_exchange,
-        )
+        try:
+            program = compile_module(
+                module,
+                context,
+                options.machine,
+                options.plan,
+                clock,
+                options.dump_plan,
+                options.check_exchange,
+                facts,
+            )
+        except TileError as error:
+            if facts is not None and options.profile is not None:
+                _write_failure(options.profile, error, module, machine, facts, str(folder.program_path))
+            raise
     figures = read_figures(module)
     machine = load(program.machine)
     start = time.perf_counter()
@@ -283,6 +311,11 @@ def run(arguments: Sequence[str]) -> int:
     simulate_start = time.perf_counter()
     executor = Executor(image, machine, options.poison)
     executor.load(folder.parameters)
+    recorder: Recorder | None = None
+    if facts is not None:
+        from tilewright.sim.recorder import Recorder
+
+        executor.observer = recorder = Recorder(machine)
     if compared is None:
         # Every page of the mapped file has been read: as long as it is mapped it counts as memory in use.
         folder = replace(folder, parameters={})
@@ -297,6 +330,7 @@ def run(arguments: Sequence[str]) -> int:
             layers.run = index
             result = executor.run(inputs, layers.tap if layers.values else None, layers.values)
         assert result is not None
+        executor.observer = None  # all runs take the same cycles
         for name, value in result.outputs.items():
             outputs.setdefault(name, []).append(value)
         _progress(f"run {index + 1} of {runs}", last=index + 1 == runs)
@@ -324,9 +358,32 @@ def run(arguments: Sequence[str]) -> int:
     if options.json is not None:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         record.write(options.json)
+    if facts is not None and recorder is not None and options.profile is not None:
+        from tilewright.tools.run_profile import profile_of_run
+
+        options.profile.parent.mkdir(parents=True, exist_ok=True)
+        made = profile_of_run(program, machine, recorder, facts, figures, record.to_json())
+        made.write(options.profile)
+        print(f"the profile is in {options.profile}; `tile-report {options.profile}` shows it")
     if compared is not None and not compared.report():
         return 1
     return 0 if record.passed else 1
+
+
+def _write_failure(
+    path: Path, error: TileError, module: ModuleOp, machine: Machine, facts: CompilationFacts, program: str
+) -> None:
+    """The memory that was asked for; nothing where the compilation ended before it was known."""
+    from tilewright.tools.run_profile import profile_of_failure
+
+    try:
+        made = profile_of_failure(error, module, machine, facts, program)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made.write(path)
+    except TileError as second:
+        print(f"tile-run: no profile is written: {second.message}", file=sys.stderr)
+        return
+    print(f"what was to be placed is in {path}; `tile-report {path}` shows it", file=sys.stderr)
 
 
 def _with_default_tolerances(folder: ProgramFolder, reads: Surface) -> ProgramFolder:
