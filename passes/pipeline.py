@@ -40,6 +40,7 @@ from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass, plan_layout
 from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
 from tilewright.passes.tile_select_homes import TileSelectHomesPass
 from tilewright.planning.plan import Plan
+from tilewright.suggestions import near
 
 Homes = Literal["planned", "selected", "auto"]
 """
@@ -227,16 +228,17 @@ def compile(
     *,
     context: Context,
     homes: Homes = "auto",
+    after: str | None = None,
     until: str | None = None,
     observe: Observer | None = None,
 ) -> None:
     """
-    Compile a module in place: every program in it, from the level it has reached to the machine program, or
-    to the end of the stage `until`. It is verified after every stage. Foreign code stays as it is. Raises
-    TileError, with the place in the program.
+    Compile a module in place: every program in it, from the level it has reached, or from behind the stage
+    `after`, to the machine program, or to the end of the stage `until`. It is verified after every stage.
+    Foreign code stays as it is. Raises TileError, with the place in the program.
     """
     options = Options(machine, plan)
-    todo = list(_until(STAGES, until))
+    todo = list(_between(after, until))
     for stage in todo:
         if stage.finds_programs:
             _run(stage, options, module, context, observe)
@@ -321,8 +323,17 @@ def _run(
         module.verify()
 
 
-def _until(found: Sequence[Stage], last: str | None) -> Iterator[Stage]:
-    for stage in found:
-        yield stage
-        if stage.name == last:
-            return
+def _between(after: str | None, until: str | None) -> Sequence[Stage]:
+    names = [stage.name for stage in STAGES]
+    for name in (after, until):
+        if name is not None and name not in names:
+            raise TileError(
+                f"there is no stage `{name}`", hint=near(name, names) or f"stages: {', '.join(names)}"
+            )
+    start = 0 if after is None else names.index(after) + 1
+    end = len(names) if until is None else names.index(until) + 1
+    if end < start:
+        raise TileError(
+            f"the stage `{until}` is not behind `{after}`", notes=(f"stages: {', '.join(names)}",)
+        )
+    return STAGES[start:end]

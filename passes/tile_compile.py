@@ -10,8 +10,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tilewright import instrumentation
 from tilewright.passes import pipeline
-from tilewright.steps import current_steps
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,21 @@ class TileCompilePass(ModulePass):
     machine: str | None = None
     plan: str | None = None
     homes: pipeline.Homes = "auto"
+    start_after: str | None = None
+    stop_after: str | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        pipeline.compile(op, self.machine, self.plan, context=ctx, homes=self.homes, observe=_noted)
+        pipeline.compile(
+            op,
+            self.machine,
+            self.plan,
+            context=ctx,
+            homes=self.homes,
+            after=self.start_after,
+            until=self.stop_after,
+            observe=_noted,
+        )
 
 
 def _noted(stage: pipeline.Stage, module: ModuleOp) -> AbstractContextManager[object]:
-    return current_steps().step(stage.name)
+    return instrumentation.step(stage.name, module)

@@ -14,14 +14,15 @@ import resource
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import TextIO
+
+from tilewright.instrumentation import Instrument
 
 FORMAT = {"format": "tilewright-steps", "version": 1}
 
 
-class StepLog:
+class StepLog(Instrument):
     """Writes steps to a file; nothing without one. The first line names the format."""
 
     def __init__(self, path: Path | None) -> None:
@@ -53,6 +54,14 @@ class StepLog:
             }
         )
 
+    def before(self, step: str, module: object) -> None:
+        """A pass, or a stage of one, begins."""
+        self.start(step)
+
+    def after(self, step: str, module: object) -> None:
+        """It has ended well."""
+        self.end(step)
+
     @contextmanager
     def step(self, name: str) -> Generator[None]:
         """Both lines around a block; the second is missing if the block raises."""
@@ -64,16 +73,3 @@ class StepLog:
         if self._out is not None:
             self._out.write(json.dumps(data) + "\n")
             self._out.flush()
-
-
-_current: ContextVar[StepLog] = ContextVar("tilewright_steps", default=StepLog(None))  # noqa: B039 (writes nothing)
-
-
-def current_steps() -> StepLog:
-    """The log of the running tool; one that writes nothing outside of `use_steps`."""
-    return _current.get()
-
-
-def use_steps(log: StepLog) -> None:
-    """Make `log` the one that passes write to, for the rest of this context."""
-    _current.set(log)

@@ -8,32 +8,49 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import IO, ClassVar, get_type_hints
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass, PassPipeline
+from xdsl.passes import PassPipeline
 from xdsl.universe import Universe
-from xdsl.utils.exceptions import DiagnosticException, ShrinkException
+from xdsl.utils.exceptions import ParseError, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from tilewright import settings
+from tilewright import instrumentation, settings
 from tilewright.backends import sidecar
-from tilewright.diagnostics import TileError
 from tilewright.dialects.text.parser import decode, parse_source
 from tilewright.dialects.text.sources import Source
-from tilewright.steps import StepLog, use_steps
+from tilewright.instrumentation import Instrument, Remark
+from tilewright.steps import StepLog
+from tilewright.suggestions import near
+from tilewright.tools.driver.arguments import adopt
 from tilewright.tools.driver.errors import DriverError, InvalidIR
-from tilewright.tools.driver.main import current_sources, run_tool
+from tilewright.tools.driver.main import EXIT_USER_ERROR, USER_ERRORS, current_sources, report, run_tool
 from tilewright.tools.driver.output import print_with_tables, replace_file
-from tilewright.tools.driver.pipeline import SOURCE_NAME, PassTable, build_pipeline, describe_type
-from tilewright.tools.driver.verify import reason, verify_module
+from tilewright.tools.driver.pipeline import (
+    SOURCE_NAME,
+    PassTable,
+    build_pipeline,
+    cut_pipeline,
+    describe_pipeline,
+    describe_type,
+    step_names,
+)
+from tilewright.tools.driver.render import Diagnostic, diagnose, diagnose_remark, format_diagnostic
+from tilewright.tools.driver.runner import Runner
+from tilewright.tools.driver.timing import Timing
 from tilewright.version import __version__
+
+SEPARATOR = "// -----"
+_SEPARATING = re.compile(rb"^// -----[ \t]*\r?$", re.M)
 
 
 class TileOptMain(xDSLOptMain):
@@ -41,8 +58,7 @@ class TileOptMain(xDSLOptMain):
 
     version_format: ClassVar[str] = f"tile-opt {__version__} (xdsl {{xdsl_version}})"
 
-    running: ModulePass | None = None
-    """The pass that is being applied."""
+    _timing: Timing | None = None
 
     # -- registration: one look at the environment's plugins instead of xDSL's four
 
@@ -65,12 +81,31 @@ class TileOptMain(xDSLOptMain):
         self.available_targets.update(self._multiverse.all_targets)
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        arg_parser = adopt(arg_parser)
         super().register_all_arguments(arg_parser)
-        arg_parser.prog = "tile-opt"
-        arg_parser.allow_abbrev = False
         add = arg_parser.add_argument
         add("--pass-pipeline", default="", metavar="TEXT", help="passes as `builtin.module(a{x=1},b)`")
         add("--list-passes", action="store_true", help="print the passes with their options, and stop")
+        add(
+            "--dump-pass-pipeline",
+            action="store_true",
+            help="print the pipeline that runs, with the stages of tile-compile, to stderr",
+        )
+        add("--start-after", metavar="P", help="leave out everything up to the pass, or stage, P")
+        add("--stop-after", metavar="P", help="stop when the pass, or stage, P is done")
+        add("--print-ir-before", action="append", default=[], metavar="P,..", help="print the IR before P")
+        add("--print-ir-after", action="append", default=[], metavar="P,..", help="print the IR after P")
+        add("--print-ir-before-all", action="store_true", help="print the IR before every pass and stage")
+        add("--print-ir-after-all", action="store_true", help="print the IR after every pass and stage")
+        add("--print-ir-after-change", action="store_true", help="print the IR after what has changed it")
+        add("--print-ir-after-failure", action="store_true", help="print what a failed pass left behind")
+        add("--print-ir-diff", action="store_true", help="print what changed, not the whole IR")
+        add(
+            "--print-ir-tree-dir",
+            type=Path,
+            metavar="DIR",
+            help="print the IR to files in DIR, those of stages in folders of their pass, not to stderr",
+        )
         add(
             "--machine",
             metavar="NAME|FILE",
@@ -107,7 +142,23 @@ class TileOptMain(xDSLOptMain):
         add(
             "--steps", type=Path, metavar="FILE", help="write a JSON line when a pass starts and when it ends"
         )
-        add("--timing", action="store_true", help="print the seconds of every pass to stderr")
+        add(
+            "--timing",
+            action="store_true",
+            help="print the time and the memory of every pass and stage to stderr",
+        )
+        add(
+            "--verify-diagnostics",
+            choices=("all", "only-expected"),
+            help="compare errors, warnings, notes and remarks with the comments `expected-error {{...}}` of"
+            " the input; only-expected: others are no fault",
+        )
+        add(
+            "--remarks",
+            metavar="REGEX",
+            help="print what passes remark (choices, conversions, fallbacks, homes), where pass, category or"
+            " message match",
+        )
 
     # -- pipeline
 
@@ -117,64 +168,66 @@ class TileOptMain(xDSLOptMain):
             raise DriverError("both -p and --pass-pipeline are given", hint="give one of them")
         source = Source(SOURCE_NAME, arguments.passes or arguments.pass_pipeline)
         current_sources().add(source)
-        passes = build_pipeline(source, self.available_passes) if source.text.strip() else ()
-        self._timings: list[tuple[str, float]] = []
-        self._steps = StepLog(arguments.steps)
-        use_steps(self._steps)
-        self.pipeline = PassPipeline(passes, self._between_passes)
+        passes = build_pipeline(source, self.available_passes, self.ctx) if source.text.strip() else ()
+        if arguments.start_after or arguments.stop_after:
+            passes = cut_pipeline(passes, arguments.start_after, arguments.stop_after)
+        self.pipeline = PassPipeline(passes)
 
-    def _between_passes(
-        self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
-    ) -> None:
-        now = time.perf_counter()
-        if previous is not None:
-            self._timings.append((previous.name, now - self._pass_started))
-            self._steps.end(previous.name)
-            if self.args.time_passes:
-                print(f"Pass {previous.name} took {now - self._pass_started} seconds")
-        self.running = None
-        if not self.args.disable_verify and (self.args.verify_each or previous is None or following is None):
-            try:
-                verify_module(module)
-            except InvalidIR as error:
-                if previous is not None:
-                    error.culprit = previous.name
-                    error.notes = (*error.notes, f"the IR is invalid after pass `{previous.name}`")
-                raise
-            self._timings.append(("(verify)", time.perf_counter() - now))
-        if self.args.verify_memory and (previous is not None or following is None):
-            self._look_at_memory(previous, module)
-        if previous is not None and following is not None and self.args.print_between_passes:
-            print(f"IR after {previous.name}:\n{module!s}\n\n\n")
-        self.running = following
-        if following is not None:
-            self._steps.start(following.name)
-        self._pass_started = time.perf_counter()
+    def _instruments(self) -> list[Instrument]:
+        arguments = self.args
+        instruments: list[Instrument] = []
+        if self._timing is not None:
+            instruments.append(self._timing)
+        if arguments.steps is not None:
+            instruments.append(StepLog(arguments.steps))
+        if arguments.time_passes or arguments.print_between_passes:
+            instruments.append(_Plain(arguments.time_passes, arguments.print_between_passes, self.pipeline))
+        if any(vars(arguments)[name] for name in vars(arguments) if name.startswith("print_ir_")):
+            instruments.append(self._ir_printing())
+        return instruments
 
-    def _look_at_memory(self, previous: ModulePass | None, module: ModuleOp) -> None:
-        from tilewright.passes.ir.memory_verify import verify_memory
+    def _ir_printing(self) -> Instrument:
+        from tilewright.tools.driver.ir_printing import IRPrinting, PrintRequest
 
-        try:
-            verify_memory(module)
-        except TileError as error:
-            if previous is not None:
-                error.notes = (*error.notes, f"the memory is wrong after pass `{previous.name}`")
-            raise
+        arguments = self.args
+        before, after = (
+            [name for text in texts for name in text.split(",") if name]
+            for texts in (arguments.print_ir_before, arguments.print_ir_after)
+        )
+        known = [*step_names(self.pipeline.passes), *self.available_passes]
+        for name in (*before, *after):
+            if name not in known:
+                raise DriverError(
+                    f"there is no pass or stage `{name}` to print the IR at", hint=near(name, known)
+                )
+        request = PrintRequest(
+            None if arguments.print_ir_before_all else tuple(before),
+            None if arguments.print_ir_after_all else tuple(after),
+            arguments.print_ir_after_change,
+            arguments.print_ir_after_failure,
+            arguments.print_ir_diff,
+            arguments.print_ir_tree_dir,
+        )
+        if not request.wanted:
+            request = dataclasses.replace(request, after=None)  # the folder alone: everything
+        return IRPrinting(request, self._print_between)
+
+    def _print_between(self, module: object) -> str:
+        assert isinstance(module, ModuleOp)
+        if self.args.target != "mlir":
+            return str(module)
+        return xDSLOptMain.output_resulting_program(self, module)
 
     def apply_passes(self, prog: ModuleOp) -> None:
-        try:
-            super().apply_passes(prog)
-        except InvalidIR:
-            raise
-        except TileError as error:
-            if self.running is not None:
-                error.notes = (*error.notes, f"in pass `{self.running.name}`")
-            raise
-        except DiagnosticException as error:
-            if self.running is None:
-                raise
-            # xDSL's exceptions carry the whole module as a note; ours say where.
-            raise DriverError(reason(error), notes=(f"in pass `{self.running.name}`",)) from error
+        arguments = self.args
+        runner = Runner(
+            self.ctx,
+            verify=not arguments.disable_verify,
+            verify_each=arguments.verify_each,
+            verify_memory=arguments.verify_memory,
+            timing=self._timing,
+        )
+        runner.run(self.pipeline.passes, prog)
 
     # -- input and output
 
@@ -191,14 +244,12 @@ class TileOptMain(xDSLOptMain):
     def parse_chunk(self, chunk: IO[bytes], file_extension: str, start_offset: int = 0) -> ModuleOp | None:
         if (self.args.frontend or file_extension) != "mlir":
             return super().parse_chunk(chunk, file_extension, start_offset)
-        started = time.perf_counter()
         name = self.get_input_name()
         source = Source(name, decode(chunk.read(), name), start_offset)
-        module = parse_source(
-            self.ctx, source, current_sources(), implicit_module=not self.args.no_implicit_module
-        )
-        self._timings.append(("(parse)", time.perf_counter() - started))
-        return module
+        with self._timed("(parse)"):
+            return parse_source(
+                self.ctx, source, current_sources(), implicit_module=not self.args.no_implicit_module
+            )
 
     def prepare_output(self) -> IO[str]:
         if self.args.output_file in (None, "-"):
@@ -206,12 +257,13 @@ class TileOptMain(xDSLOptMain):
         return _ReplacedWhenFlushed(Path(self.args.output_file))
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
-        started = time.perf_counter()
-        text = print_with_tables(
-            prog, self._data_path(), lambda: xDSLOptMain.output_resulting_program(self, prog)
-        )
-        self._timings.append(("(print)", time.perf_counter() - started))
-        return text
+        with self._timed("(print)"):
+            return print_with_tables(
+                prog, self._data_path(), lambda: xDSLOptMain.output_resulting_program(self, prog)
+            )
+
+    def _timed(self, name: str) -> AbstractContextManager[object]:
+        return self._timing.scope(name) if self._timing is not None else nullcontext()
 
     def _data_path(self) -> Path | None:
         """Where tables go that are too large to print: beside the output, or in the sidecar folder."""
@@ -236,6 +288,7 @@ class TileOptMain(xDSLOptMain):
         for option in (self.args.plan, self.args.inputs):
             if option is not None and not option.is_file():
                 raise DriverError(f"cannot open `{option}`: no such file")
+        self._timing = Timing() if self.args.timing else None
         defaults = settings.Settings(
             machine=self.args.machine,
             plan_path=self.args.plan,
@@ -246,19 +299,165 @@ class TileOptMain(xDSLOptMain):
             inputs_path=self.args.inputs,
             allocation_problems=self.args.dump_allocation_problems,
         )
+        if self.args.dump_pass_pipeline:
+            sys.stderr.write(describe_pipeline(self.pipeline.passes))
         with settings.use(defaults), sidecar.reading(self._tables_of_input()):
-            try:
+            if self.args.shrink:
                 super().run()
+                return
+            try:
+                with instrumentation.use(*self._instruments()):
+                    self._process()
             finally:
-                if self.args.timing:
-                    self._print_timings()
+                if self._timing is not None:
+                    sys.stderr.write(self._timing.report())
 
-    def _print_timings(self) -> None:
-        total = sum(seconds for _, seconds in self._timings)
-        print("seconds  share  pass", file=sys.stderr)
-        for name, seconds in self._timings:
-            print(f"{seconds:7.3f}  {100 * seconds / max(total, 1e-9):4.0f}%  {name}", file=sys.stderr)
-        print(f"{total:7.3f}   100%  total", file=sys.stderr)
+    def _process(self) -> None:
+        """Every piece of the input; one that fails does not keep the others from being looked at."""
+        chunks, extension = self.prepare_input()
+        output = self.prepare_output()
+        good = True
+        try:
+            for number, (chunk, offset) in enumerate(chunks):
+                if number > 0:
+                    output.write(f"{SEPARATOR}\n")
+                with chunk:
+                    if self.args.verify_diagnostics:
+                        good &= self._check_diagnostics(chunk, extension, offset, output)
+                    else:
+                        good &= self._process_piece(chunk, extension, offset, output, alone=len(chunks) == 1)
+            if good:
+                output.flush()
+        finally:
+            if output is not sys.stdout:
+                output.close()
+        if not good:
+            raise SystemExit(EXIT_USER_ERROR)
+
+    def _process_piece(
+        self, chunk: IO[bytes], extension: str, offset: int, output: IO[str], *, alone: bool
+    ) -> bool:
+        try:
+            self._translate(chunk, extension, offset, output)
+            return True
+        except USER_ERRORS as error:
+            if isinstance(error, ParseError):
+                error.span = dataclasses.replace(error.span, line_offset=offset)
+                if self.args.parsing_diagnostics:
+                    print(error)
+                    return True
+            if alone or (isinstance(error, InvalidIR) and error.culprit is not None):
+                raise
+            report(error, "tile-opt", current_sources())
+            return False
+
+    def _translate(self, chunk: IO[bytes], extension: str, offset: int, output: IO[str]) -> None:
+        module = self.parse_chunk(chunk, extension, offset)
+        if module is None:
+            return
+        with self._told_remarks():
+            self.apply_passes(module)
+        output.write(self.output_resulting_program(module))
+
+    @contextmanager
+    def _told_remarks(self) -> Generator[None]:
+        """Remarks and warnings of the block are printed at its end, also when it fails."""
+        if self.args.verify_diagnostics is not None:
+            yield  # compared, not printed
+            return
+        with instrumentation.collect_remarks() as remarks:
+            try:
+                yield
+            finally:
+                sources = current_sources()
+                for remark in self._wanted_remarks(remarks):
+                    sys.stdout.flush()
+                    sys.stderr.write(format_diagnostic(diagnose_remark(remark, sources), "tile-opt", sources))
+
+    def _wanted_remarks(self, remarks: Sequence[Remark]) -> list[Remark]:
+        """Warnings, and the remarks that `--remarks` asks for."""
+        pattern = self._remark_pattern
+        return [
+            remark
+            for remark in remarks
+            if remark.category == "warning"
+            or (
+                pattern is not None
+                and any(pattern.search(text) for text in (remark.step, remark.category, remark.message))
+            )
+        ]
+
+    @cached_property
+    def _remark_pattern(self) -> re.Pattern[str] | None:
+        text = self.args.remarks
+        try:
+            return None if text is None else re.compile(text)
+        except re.error as error:
+            raise DriverError(f"--remarks takes a regular expression, `{text}` is none: {error}") from error
+
+    def _check_diagnostics(self, chunk: IO[bytes], extension: str, offset: int, output: IO[str]) -> bool:
+        """`--verify-diagnostics`: whether a piece has the diagnostics that it says it has, and no others."""
+        from tilewright.tools.driver.expected import check_expectations, read_expectations
+
+        name = self.get_input_name()
+        source = Source(name, decode(chunk.read(), name), offset)
+        expectations, faults = read_expectations(source)
+        found: list[Diagnostic] = []
+        with instrumentation.collect_remarks() as remarks:
+            try:
+                self._translate(BytesIO(source.text.encode()), extension, offset, output)
+            except USER_ERRORS as error:
+                if isinstance(error, ParseError):
+                    error.span = dataclasses.replace(error.span, line_offset=offset)
+                found.append(diagnose(error, current_sources()))
+        wanted = self._wanted_remarks(remarks)
+        found = [*(diagnose_remark(remark, current_sources()) for remark in wanted), *found]
+        strict = self.args.verify_diagnostics != "only-expected"
+        faults += check_expectations(expectations, found, name, strict=strict)
+        for fault in faults:
+            sys.stdout.flush()
+            sys.stderr.write(format_diagnostic(fault, "tile-opt", current_sources()))
+        return not faults
+
+    def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
+        """
+        The pieces of the input with the number of lines above each. A line `// -----` divides, one that goes
+        on (the head of a printed module) does not.
+        """
+        if not self.args.split_input_file:
+            return super().prepare_input()
+        stream, extension = self.get_input_stream()
+        with stream if stream is not sys.stdin.buffer else nullcontext(stream):
+            data = stream.read()
+        pieces: list[tuple[IO[bytes], int]] = []
+        start = line = 0
+        for match in _SEPARATING.finditer(data):
+            pieces.append((BytesIO(data[start : match.start()]), line))
+            line += data.count(b"\n", start, match.end())
+            start = match.end()
+        return [*pieces, (BytesIO(data[start:]), line)], extension
+
+
+class _Plain(Instrument):
+    """`--time-passes` and `--print-between-passes` of xdsl-opt, on stdout as there."""
+
+    def __init__(self, times: bool, prints: bool, pipeline: PassPipeline) -> None:
+        self._times, self._prints = times, prints
+        self._left = len(pipeline.passes)
+        self._started: list[float] = []
+
+    def before(self, step: str, module: object) -> None:
+        self._started.append(time.perf_counter())
+
+    def after(self, step: str, module: object) -> None:
+        seconds = time.perf_counter() - self._started.pop()
+        if self._started:
+            return
+        self._left -= 1
+        if self._times:
+            print(f"Pass {step} took {seconds} seconds")
+        if self._prints and self._left:
+            print(f"IR after {step}:\n{module!s}\n\n\n")
 
 
 class _ReplacedWhenFlushed(StringIO):
@@ -302,7 +501,12 @@ def list_passes(available: PassTable) -> str:
 
 
 def _body(arguments: Sequence[str]) -> int:
-    spelled = {"--verify-each=true": "--verify-each", "--verify-each=false": "--no-verify-each"}
+    spelled = {
+        "--verify-each=true": "--verify-each",
+        "--verify-each=false": "--no-verify-each",
+        "--verify-diagnostics": "--verify-diagnostics=all",
+        "--remarks": "--remarks=",
+    }
     try:
         TileOptMain("tile-opt: run passes over textual IR", [spelled.get(a, a) for a in arguments]).run()
     except ShrinkException:

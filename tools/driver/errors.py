@@ -8,6 +8,12 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.diagnostics import TileError
 
 
+class ContextNote(str):
+    """
+    A note that the driver adds to an error of a pass: printed, but no part of the error that a test expects.
+    """
+
+
 class DriverError(TileError):
     """Command line, files, pipeline text."""
 

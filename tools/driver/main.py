@@ -38,6 +38,9 @@ EXIT_USER_ERROR = 1
 EXIT_USAGE = 2
 EXIT_INTERNAL = 70
 
+USER_ERRORS = (TileError, ParseError, ArgSpecParseError, DiagnosticException)
+"""What is raised about something that the user wrote."""
+
 _sources: ContextVar[Sources | None] = ContextVar("tilewright_sources", default=None)
 
 
@@ -96,13 +99,13 @@ def run_tool(
         sys.stdout.flush()  # a full disk is found here, not by the interpreter on its way out
         return status
     except InvalidIR as error:
-        _report(error, name, sources)
+        report(error, name, sources)
         if error.culprit is None:
             return EXIT_USER_ERROR
         _write_reproducer(name, arguments, error, sources)
         return EXIT_INTERNAL
-    except (TileError, ParseError, ArgSpecParseError, DiagnosticException) as error:
-        _report(error, name, sources)
+    except USER_ERRORS as error:
+        report(error, name, sources)
         return EXIT_USER_ERROR
     except BrokenPipeError:
         # Whoever read our output has left (`| head`); point stdout elsewhere so that the interpreter's last
@@ -114,7 +117,7 @@ def run_tool(
         return 130
     except OSError as error:
         try:
-            _report(error, name, sources)
+            report(error, name, sources)
         except OSError:  # stdout again, or stderr as well
             _close_stdout()
             _say(f"{name}: error: cannot write the output: {(error.strerror or str(error)).lower()}")
@@ -158,7 +161,8 @@ def _tune_garbage_collector() -> None:
     gc.set_threshold(200_000, 20, 20)
 
 
-def _report(error: BaseException, name: str, sources: Sources) -> None:
+def report(error: BaseException, name: str, sources: Sources) -> None:
+    """Print an error that the user caused, behind what stands on stdout by now."""
     sys.stdout.flush()
     sys.stderr.write(format_diagnostic(diagnose(error, sources), name, sources))
 

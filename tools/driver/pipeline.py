@@ -2,7 +2,10 @@
 """
 Pass pipelines as MLIR writes them: `builtin.module(a{x=1 y=2,3 fast},b)`, with or without the anchor.
 
-Differences from xDSL's own reader: the anchor, blanks anywhere between tokens, a bare option means true, an
+Anchors nest: `builtin.module(func.func(a),any(b),c)` runs a on every function, b on every operation that is
+isolated from above, c on the module.
+
+Differences from xDSL's own reader: anchors, blanks anywhere between tokens, a bare option means true, an
 integer where a float is meant, values such as paths without quotes, and errors that point into the text and
 name what is near.
 """
@@ -11,12 +14,15 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.arg_spec import ArgSpec, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
@@ -27,6 +33,9 @@ from tilewright.tools.driver.errors import DriverError
 PassTable = Mapping[str, Callable[[], type[ModulePass]]]
 
 SOURCE_NAME = "<pass-pipeline>"
+
+ANY = "any"
+"""The anchor that stands for every operation."""
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
 _BARE_VALUE = re.compile(r"[^\s,{}=()\"']+")
@@ -53,12 +62,35 @@ class Option:
 
 @dataclass(frozen=True)
 class Element:
-    """A pass with its options, or (`foreign`) the text of an `mlir-opt[...]` element."""
+    """
+    A pass with its options, (`foreign`) the text of an `mlir-opt[...]` element, or (`nested`) an anchor with
+    the pipeline of what it names.
+    """
 
     name: str
     options: tuple[Option, ...]
     at: int
     foreign: str | None = None
+    nested: tuple[Element, ...] | None = None
+
+
+@dataclass(frozen=True)
+class NestedPipeline(ModulePass):
+    """
+    Passes that run on operations inside of a module, each alone: on those called `name`, or, with the name
+    `any`, on all that are isolated from above. `run_passes` of the driver runs it.
+    """
+
+    name: str  # pyright: ignore[reportIncompatibleVariableOverride]
+    passes: tuple[ModulePass, ...]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from tilewright.tools.driver.runner import Runner
+
+        Runner(ctx).run_nested(self, op)
+
+    def __str__(self) -> str:
+        return f"{self.name}({','.join(map(str, self.passes))})"
 
 
 class _Reader:
@@ -95,15 +127,19 @@ class _Reader:
     def pipeline(self) -> tuple[Element, ...]:
         self.skip()
         start = self.at
-        if self.match(_NAME) == "builtin.module" and self.take("("):
+        anchor = self.match(_NAME)
+        if anchor in (ModuleOp.name, ANY) and self.take("("):
             elements = self.elements(")")
             if not self.take(")"):
                 self.fail("expected `,` or `)` after a pass")
-        else:
-            self.at = start
-            elements = self.elements("")
+            if anchor == ModuleOp.name or not self.peek():
+                if self.peek():
+                    self.fail("expected the end of the pipeline")
+                return elements
+        self.at = start
+        elements = self.elements("")
         if self.peek():
-            self.fail("expected the end of the pipeline" if start != self.at else "expected a pass name")
+            self.fail("expected a pass name")
         return elements
 
     def elements(self, end: str) -> tuple[Element, ...]:
@@ -130,11 +166,11 @@ class _Reader:
             self.fail("expected a pass name")
         following = self.peek()
         if following == "(":
-            self.fail(
-                f"nested pipeline `{name}(...)`",
-                start,
-                hint="passes here run on builtin.module; write them inside one `builtin.module(...)`",
-            )
+            self.take("(")
+            nested = self.elements(")")
+            if not self.take(")"):
+                self.fail("expected `,` or `)` after a pass")
+            return Element(name, (), start, nested=nested)
         if following == "[":
             if (end := self.text.find("]", self.at)) < 0:
                 self.fail("`[` without `]`")
@@ -199,10 +235,27 @@ def parse_pipeline(text: str) -> tuple[Element, ...]:
     return _Reader(Source(SOURCE_NAME, text)).pipeline()
 
 
-def build_pipeline(source: Source, available: PassTable) -> tuple[ModulePass, ...]:
-    """Parse `source` and make its passes; unknown names and options are errors with near names."""
-    elements = _Reader(source).pipeline()
+def build_pipeline(
+    source: Source, available: PassTable, context: Context | None = None
+) -> tuple[ModulePass, ...]:
+    """
+    Parse `source` and make its passes; unknown names and options are errors with near names. With a context,
+    anchors have to be operations that passes can run on.
+    """
+    return _build_all(source, _Reader(source).pipeline(), available, context)
+
+
+def _build_all(
+    source: Source, elements: tuple[Element, ...], available: PassTable, context: Context | None
+) -> tuple[ModulePass, ...]:
+    passes: list[ModulePass] = []
     for element in elements:
+        if element.nested is not None:
+            _check_anchor(source, element, available, context)
+            passes.append(
+                NestedPipeline(element.name, _build_all(source, element.nested, available, context))
+            )
+            continue
         if element.name not in available:
             raise pipeline_error(
                 source,
@@ -210,7 +263,103 @@ def build_pipeline(source: Source, available: PassTable) -> tuple[ModulePass, ..
                 f"unknown pass `{element.name}`",
                 near(element.name, available) or "`--list-passes` prints the passes there are",
             )
-    return tuple(_build(source, element, available[element.name]()) for element in elements)
+        passes.append(_build(source, element, available[element.name]()))
+    return tuple(passes)
+
+
+COMPILE = "tile-compile"
+"""The pass whose stages are steps as well."""
+
+
+def step_names(passes: Sequence[ModulePass]) -> list[str]:
+    """Names of the passes of a pipeline, of what they nest, and of the stages of a compilation in it."""
+    names: list[str] = []
+    for made in passes:
+        names.append(made.name)
+        if isinstance(made, NestedPipeline):
+            names += step_names(made.passes)
+        elif made.name == COMPILE:
+            names += _stage_names()
+    return names
+
+
+def cut_pipeline(
+    passes: tuple[ModulePass, ...], start_after: str | None, stop_after: str | None
+) -> tuple[ModulePass, ...]:
+    """The passes behind the first called `start_after`, to the first called `stop_after`, or stages."""
+    first, first_stage = (0, None) if start_after is None else _find(passes, start_after)
+    if first_stage is not None:
+        cut = dataclasses.replace(passes[first], **{"start_after": first_stage})
+        passes = (*passes[:first], cut, *passes[first + 1 :])
+    elif start_after is not None:
+        first += 1
+    passes = passes[first:]
+    if stop_after is None:
+        return passes
+    last, last_stage = _find(passes, stop_after)
+    if last_stage is not None:
+        cut = dataclasses.replace(passes[last], **{"stop_after": last_stage})
+        return (*passes[:last], cut)
+    return passes[: last + 1]
+
+
+def _find(passes: Sequence[ModulePass], name: str) -> tuple[int, str | None]:
+    """The index of a pass, and the stage in it where `name` is one."""
+    for index, made in enumerate(passes):
+        if made.name == name:
+            return index, None
+        if made.name == COMPILE and name in _stage_names():
+            return index, name
+    known = step_names(passes)
+    raise DriverError(
+        f"the pipeline has no pass or stage `{name}`",
+        hint=near(name, known) or f"it has: {', '.join(known) or 'none'}",
+    )
+
+
+def describe_pipeline(passes: Sequence[ModulePass]) -> str:
+    """The pipeline as `--pass-pipeline` takes it, then what its compilations consist of."""
+    text = f"builtin.module({','.join(map(str, passes))})\n"
+    for made in passes:
+        if made.name == COMPILE:
+            names = _stage_names()
+            start = getattr(made, "start_after", None)
+            stop = getattr(made, "stop_after", None)
+            names = names[names.index(start) + 1 if start in names else 0 :]
+            names = names[: names.index(stop) + 1 if stop in names else len(names)]
+            text += f"{made.name} runs: {', '.join(names)}\n"
+    return text
+
+
+def _stage_names() -> list[str]:
+    from tilewright.passes.pipeline import STAGES
+
+    return [stage.name for stage in STAGES]
+
+
+def _check_anchor(source: Source, element: Element, available: PassTable, context: Context | None) -> None:
+    name = element.name
+    if name in available:
+        raise pipeline_error(
+            source, element.at, f"`{name}` is a pass, not an operation", "options of a pass stand in braces"
+        )
+    if name in (ANY, ModuleOp.name) or context is None:
+        return
+    operation = context.get_optional_op(name)
+    if operation is None:
+        raise pipeline_error(
+            source,
+            element.at,
+            f"unknown operation `{name}` before a nested pipeline",
+            near(name, ("func.func", ModuleOp.name, ANY)) or "such as func.func, builtin.module, or any",
+        )
+    if not operation.has_trait(IsolatedFromAbove):
+        raise pipeline_error(
+            source,
+            element.at,
+            f"no pass runs on `{name}` alone: it uses values from around it",
+            "anchors are isolated from above: func.func, builtin.module",
+        )
 
 
 def _build(source: Source, element: Element, cls: type[ModulePass]) -> ModulePass:

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
 from xdsl.ir import Operation
@@ -16,21 +17,28 @@ from xdsl.utils.lexer import Span
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects.text.sources import Position, Source, Sources
+from tilewright.instrumentation import Remark
+from tilewright.tools.driver.errors import ContextNote
 from tilewright.tools.driver.verify import reason
 
 _LINE_LIMIT = 160
 """Characters of a source line that are shown; longer ones (dense constants) are cut around the caret."""
 
 
+Severity = Literal["error", "warning", "note", "remark"]
+
+
 @dataclass(frozen=True)
 class Diagnostic:
-    """One error as it is printed."""
+    """One error, or remark, as it is printed. `context` are notes that say where the error came up."""
 
     message: str
     position: Position | None = None
     width: int = 1
     notes: Sequence[str] = ()
     hint: str | None = None
+    context: Sequence[str] = ()
+    severity: Severity = "error"
 
 
 def position_of(location: object, sources: Sources) -> tuple[Position | None, tuple[str, ...]]:
@@ -72,7 +80,9 @@ def diagnose(error: BaseException, sources: Sources) -> Diagnostic:
     """What to print for an error that the user caused."""
     if isinstance(error, TileError):
         position, notes = position_of(error.location, sources)
-        return Diagnostic(error.message, position, 0, (*error.notes, *notes), error.hint)
+        own = tuple(note for note in error.notes if not isinstance(note, ContextNote))
+        context = (*(note for note in error.notes if isinstance(note, ContextNote)), *notes)
+        return Diagnostic(error.message, position, 0, own, error.hint, context)
     if isinstance(error, ParseError):
         where = _shown(error.span).get_location()
         notes: tuple[str, ...] = ()
@@ -95,6 +105,15 @@ def diagnose(error: BaseException, sources: Sources) -> Diagnostic:
     return Diagnostic(reason(error) or type(error).__name__)
 
 
+def diagnose_remark(remark: Remark, sources: Sources) -> Diagnostic:
+    """What to print for a remark, or a warning, of a pass."""
+    position, notes = position_of(remark.location, sources)
+    if remark.category == "warning":
+        return Diagnostic(remark.message, position, 0, context=notes, severity="warning")
+    origin = f" [{remark.step}: {remark.category}]"
+    return Diagnostic(remark.message + origin, position, 0, context=notes, severity="remark")
+
+
 def _shown(span: Span[str] | Span[bytes]) -> Span[str] | Span[bytes]:
     """The span, or the last character of the text where the parser stumbled over the end of the file."""
     end = len(span.input.content.rstrip())
@@ -107,10 +126,10 @@ def format_diagnostic(diagnostic: Diagnostic, tool: str, sources: Sources) -> st
     """Text, with a newline at the end."""
     position = diagnostic.position
     prefix = str(position) if position is not None else tool
-    lines = [f"{prefix}: error: {diagnostic.message}"]
+    lines = [f"{prefix}: {diagnostic.severity}: {diagnostic.message}"]
     if position is not None and (text := _source_line(position, sources)) is not None:
         lines.extend(_caret(text, position.column, diagnostic.width))
-    lines.extend(f"note: {note}" for note in diagnostic.notes)
+    lines.extend(f"note: {note}" for note in (*diagnostic.notes, *diagnostic.context))
     if diagnostic.hint:
         lines.append(f"hint: {diagnostic.hint}")
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --split-input-file --parsing-diagnostics | filecheck %s
+// RUN: not tile-opt %s --split-input-file 2>&1 | filecheck %s
 
 func.func private @f(tensor<8xf16, #tile_layout.at<"[8/4@]">>) -> ()
 // CHECK: '[8/4@]' is not a layout at column 6

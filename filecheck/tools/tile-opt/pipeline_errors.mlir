@@ -2,11 +2,13 @@
 
 // RUN: not tile-opt %s -p 'canonicalize,csse' 2>&1 | filecheck %s --check-prefix=NAME --match-full-lines
 // RUN: not tile-opt %s --pass-pipeline='builtin.module(cse' 2>&1 | filecheck %s --check-prefix=OPEN --match-full-lines
-// RUN: not tile-opt %s --pass-pipeline='builtin.module(func.func(cse))' 2>&1 | filecheck %s --check-prefix=NESTED
+// RUN: not tile-opt %s --pass-pipeline='builtin.module(scf.for(cse))' 2>&1 | filecheck %s --check-prefix=NESTED
 // RUN: not tile-opt %s -p 'cse{fast}' 2>&1 | filecheck %s --check-prefix=OPTION --match-full-lines
 // RUN: not tile-opt %s -p 'scf-parallel-loop-tiling{parallel-loop-tile-sizes=a}' 2>&1 | filecheck %s --check-prefix=TYPE --match-full-lines
 // RUN: not tile-opt %s -p 'scf-parallel-loop-tiling{parallel_loop_tile_size=4}' 2>&1 | filecheck %s --check-prefix=NEAR
 // RUN: not tile-opt %s -p 'scf-parallel-loop-tiling{parallel-loop-tile-sizes=4,b=8}' 2>&1 | filecheck %s --check-prefix=COMMA
+// RUN: not tile-opt %s -p 'func.fun(cse)' 2>&1 | filecheck %s --check-prefix=ANCHOR
+// RUN: not tile-opt %s -p 'cse(canonicalize)' 2>&1 | filecheck %s --check-prefix=PASS
 // RUN: not tile-opt %s -p cse --pass-pipeline='builtin.module(cse)' 2>&1 | filecheck %s --check-prefix=BOTH
 
 builtin.module {}
@@ -20,8 +22,8 @@ builtin.module {}
 // OPEN-NEXT: builtin.module(cse
 // OPEN-NEXT:                   ^
 
-// NESTED: <pass-pipeline>:1:16: error: nested pipeline `func.func(...)`
-// NESTED: hint: passes here run on builtin.module
+// NESTED: <pass-pipeline>:1:16: error: no pass runs on `scf.for` alone: it uses values from around it
+// NESTED: hint: anchors are isolated from above: func.func, builtin.module
 
 // OPTION: <pass-pipeline>:1:5: error: pass `cse` has no option `fast`
 // OPTION-NEXT: cse{fast}
@@ -35,5 +37,11 @@ builtin.module {}
 // NEAR: hint: did you mean `parallel_loop_tile_sizes`?
 
 // COMMA: error: options are separated by blanks, not commas
+
+// ANCHOR: error: unknown operation `func.fun` before a nested pipeline
+// ANCHOR: hint: did you mean `func.func`?
+
+// PASS: error: `cse` is a pass, not an operation
+// PASS: hint: options of a pass stand in braces
 
 // BOTH: tile-opt: error: both -p and --pass-pipeline are given
