@@ -15,9 +15,9 @@
 
 // -----
 
-// CHECK:      %x = tile.alloc "x" activations : tensor<8xf16>
+// CHECK:      :35: error: expected a !tile.buffer type, found tensor<8xf16>
+// CHECK-NEXT: %x = tile.alloc "x" activations : tensor<8xf16>
 // CHECK-NEXT:                                   ^~~~~~~~~~~~~
-// CHECK-NEXT: expected a !tile.buffer type, found tensor<8xf16>
 %x = tile.alloc "x" activations : tensor<8xf16>
 
 // -----

@@ -4,7 +4,7 @@
 // RUN: tile-opt %s -p canonicalize,cse --timing 2>/dev/null | filecheck %s --check-prefix=OUT
 // RUN: tile-opt %s -p canonicalize,cse --verify-each=false --timing 2>&1 >/dev/null | filecheck %s --check-prefix=LESS
 
-// RUN: tile-opt %s -p tile-compile --stop-after=tile-outline --timing 2>&1 >/dev/null | filecheck %s --check-prefix=STAGES
+// RUN: not tile-opt %s -p tile-compile --stop-after=tile-outline --timing 2>&1 >/dev/null | filecheck %s --check-prefix=STAGES
 
 builtin.module {}
 
