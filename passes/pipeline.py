@@ -261,7 +261,7 @@ def compile(
         for stage in stages(level, homes=chosen):
             if stage in todo and not stage.finds_programs:
                 _run(stage, Options(machine, plan, chosen), program, context, observe)
-    if module not in found:
+    if found and module not in found:
         module.verify()
 
 
@@ -276,7 +276,7 @@ def select_program(module: ModuleOp, context: Context, entry: str | None = None)
     for stage in STAGES:
         if stage.finds_programs:
             _run(stage, Options(), module, context, None)
-    found = programs(module)
+    found = programs(module) or (module,)
     if found == (module,) and entry is None:
         _check_program(module)
         return module

@@ -40,7 +40,7 @@ class TileError(PassFailedException):
         self._added: list[str] = []
 
     @property
-    def __notes__(self) -> list[str]:
+    def __notes__(self) -> list[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Place, notes and hint as lines: what xdsl-opt and Python print after the message."""
         place = place_text(self.location)
         lines = [f"at {place}"] if place else []

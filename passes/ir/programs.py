@@ -31,11 +31,20 @@ OURS = ("tile.", "tile_asm.", "tile_layout.", "tile_repeat.", "tile_tensor.")
 
 
 def programs(module: ModuleOp) -> tuple[ModuleOp, ...]:
-    """The modules of one program each, in order: those inside that are marked, or else the module itself."""
+    """
+    The modules of one program each, in order: those inside that are marked, or else the module itself. None
+    where all is foreign: several operations at the top of a module, and nothing of ours among them.
+    """
     if PROGRAM in module.attributes:
         return (module,)
     marked = tuple(op for op in module.walk() if isinstance(op, ModuleOp) and PROGRAM in op.attributes)
-    return marked or (module,)
+    return marked or ((module,) if len(module.ops) < 2 or _concerns_us(module) else ())
+
+
+def _concerns_us(module: ModuleOp) -> bool:
+    return any(
+        op.name.startswith(OURS) or (isinstance(op, FuncOp) and is_declared(op)) for op in module.walk()
+    )
 
 
 def program_name(module: ModuleOp) -> str | None:
