@@ -35,14 +35,14 @@ def check_image(image: Image, machine: Machine) -> None:
     address, count = image.supervisor
     check_executed("the supervisor program", address, 4 * count, machine)
     _check_apart(image)
-    names: set[str] = set()
+    names: set[tuple[str, str]] = set()
     for binding in image.bindings:
-        if binding.name in names:
-            raise _contradiction(binding, "two bindings have this name")
-        names.add(binding.name)
+        if (binding.kind, binding.name) in names:
+            raise _contradiction(binding, "two bindings of one kind have this name")
+        names.add((binding.kind, binding.name))
         _check_binding(binding, machine)
     for tap in image.taps:
-        if tap.binding not in names:
+        if all(name != tap.binding for _, name in names):
             raise IllegalProgram(
                 f"the tap of '{tap.value}' names the binding '{tap.binding}', which is not there",
                 rule="malformed manifest",

@@ -74,13 +74,19 @@ def move(
     wanted = Messages(t.src_tile, zero, t.src_byte, t.dst_tile, zero + 1, t.dst_byte, t.nbytes)
     made = schedule(wanted, machine)
     rows = encode(made, places, machine).words
-    at = (
-        machine.sram_base if rows.shape[1] <= 0x2000 else None
-    )  # longer ones would reach into the first buffer
+    # rows lie between the reservations and the first buffer; longer ones are judged without a place
+    first = max(r.end for r in machine.reservations if r.start < machine.region("standard").end)
+    at = -(-first // 0x4000) * 0x4000 if 4 * rows.shape[1] <= 0x4000 else None
     delivery = fabric.deliver(rows, machine, address=at)
     assert check(rows, wanted, places, machine, row_address=at) == []
     fabric.move(delivery, memory)
     return made.paired_share
+
+
+def free_places(machine: Machine) -> list[int]:
+    """Three places for a shard in memory elements of their own, clear of rows and reservations."""
+    interleaved = machine.region("interleaved").start
+    return [machine.region("standard").end - 0x8000, interleaved + 0x2000, interleaved + 0x10000]
 
 
 def case(machine: Machine, seed: int) -> float | None:
@@ -98,8 +104,7 @@ def case(machine: Machine, seed: int) -> float | None:
         and transfers(two, view, one, view, size).whole_words
     ):
         return None
-    standard, interleaved = (machine.region(name).start for name in ("standard", "interleaved"))
-    places = [standard + 0x8000, interleaved, interleaved + 0x10000]
+    places = free_places(machine)
     memory = random.integers(0, 256, (machine.tiles, machine.sram_bytes), np.uint8)
     value = random.integers(0, 256, (*shape, size), np.uint8)
 

@@ -172,7 +172,7 @@ def test_two_kernels_at_one_address() -> None:
         ({"count": 2**30}, "it has 1073741824 members"),
         ({"kind": "parameter", "tensors": ("a", "b")}, "1 members but names 2"),
         ({"scale": 10**6}, "a scale of"),
-        ({"name": "y"}, "two bindings have this name"),
+        ({"name": "y"}, "two bindings of one kind have this name"),
     ],
     ids=lambda value: str(value)[:30],
 )
