@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# make demo | test | test-full | test-passes | test-messages | figures | bench | lint | format; the environment in .venv is made at the first use.
+# make demo | test | test-full | test-passes | test-messages | docs | errors | figures | bench | lint | format; the environment in .venv is made at the first use.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,7 +11,7 @@ FOLDERS := backends dialects frontends machine passes planning sim tools
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
     $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: demo weights test test-full test-passes test-messages figures figures-check bench lint format links constraints clean
+.PHONY: demo weights test test-full test-passes test-messages docs errors figures figures-check bench lint format links constraints clean
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml constraints.txt
@@ -73,6 +73,21 @@ test-passes: $(READY)
 # Error messages that stand in no test.
 test-messages: $(READY)
 	$(BIN)/python tests/messages.py
+
+# The catalogue of error messages, docs/errors.md, from the code.
+errors: $(READY)
+	$(BIN)/python tests/catalogue.py
+
+# The documents and the pages of the public interface as a site in build/site; warnings are errors.
+DOCS := $(VENV)/.docs
+docs: $(READY) $(DOCS)
+	@rm -rf build/pages && mkdir -p build/pages/tilewright
+	@ln -s $(CURDIR)/tilewright/*.py $(addprefix $(CURDIR)/,$(FOLDERS)) build/pages/tilewright/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+$(DOCS): pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@
 
 # Trained weights of dinov2 and minilm, for their figures (make weights figures) and slow tests.
 weights: $(READY)

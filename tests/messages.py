@@ -62,6 +62,9 @@ class Message:
     rule: bool = False
     """Whether it has a class (rule) by which tests know it."""
 
+    hint: str = ""
+    """What the code says is to be done, where it does."""
+
     @property
     def fragments(self) -> list[str]:
         """Literal text between fields, longest first."""
@@ -133,6 +136,19 @@ def _assigned(name: str, call: ast.Call, scopes: tuple[dict[str, list[ast.expr]]
     return []
 
 
+def _hint(call: ast.Call, scopes: tuple[dict[str, list[ast.expr]], ...]) -> str:
+    """The texts of the call's hint, alternatives apart by a semicolon."""
+    found: list[str] = []
+    for keyword in call.keywords:
+        if keyword.arg == "hint":
+            value = keyword.value
+            given = _assigned(value.id, call, scopes) if isinstance(value, ast.Name) else _alternatives(value)
+            for option in given:
+                for part in option.values if isinstance(option, ast.BoolOp) else [option]:
+                    found.append(template(part) or "")
+    return "; ".join(dict.fromkeys(text for text in found if text.strip("{} ")))
+
+
 @cache
 def messages() -> list[Message]:
     """Every message of the code, by place; one text of one file once."""
@@ -146,6 +162,7 @@ def messages() -> list[Message]:
                 # a refusal has its class (rule) before or beside its text; what a variable or a condition
                 # may hold is one message each
                 given: list[list[str]] = []
+                hint = _hint(call, scopes)
                 for argument in (
                     *call.args,
                     *(k.value for k in call.keywords if k.arg in ("message", "rule")),
@@ -159,7 +176,8 @@ def messages() -> list[Message]:
                 chosen = ["{}".join(texts) for texts in product(*given)] if given else []
                 for text in chosen:
                     if re.search(r"[a-z]{3}", text.replace("{}", "")):
-                        found.setdefault((path, text), Message(path, call.lineno, text, len(given) > 1))
+                        message = Message(path, call.lineno, text, len(given) > 1, hint)
+                        found.setdefault((path, text), message)
     return list(found.values())
 
 

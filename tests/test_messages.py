@@ -9,6 +9,7 @@ from pathlib import Path
 if (FOLDER := str(Path(__file__).parent)) not in sys.path:
     sys.path.insert(0, FOLDER)
 
+import catalogue
 import messages as listed
 
 
@@ -36,3 +37,14 @@ def test_matching_is_by_what_tells_a_message() -> None:
     words = "matmul grid needs tiles machine has"
     assert listed._in_full(message, [words.split()])
     assert not listed._in_full(message, ["machine grid has tiles".split()])
+
+
+def test_the_catalogue_of_errors_is_that_of_the_code() -> None:
+    assert catalogue.FILE.read_text("utf-8") == catalogue.catalogue(), "write it again with `make errors`"
+
+
+def test_the_catalogue_has_what_to_do() -> None:
+    hints = {message.text: message.hint for message in listed.messages()}
+    (share,) = (hint for text, hint in hints.items() if text.startswith("share {} does not divide"))
+    assert share == "use share 1"
+    assert sum(bool(hint) for hint in hints.values()) > 50
