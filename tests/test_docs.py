@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The site: its pages are those of docs/, interface pages name modules that exist, links lead somewhere."""
+"""The site: interface pages name modules that exist, links lead somewhere, nothing is warned of."""
 
 from __future__ import annotations
 
@@ -28,11 +28,6 @@ PUBLIC = (
     "tilewright.planning.plan",
     "tilewright.sim.executor",
 )
-
-
-def test_every_page_is_in_the_site() -> None:
-    listed = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.M)
-    assert sorted(listed) == PAGES
 
 
 def test_interface_pages_name_modules() -> None:
