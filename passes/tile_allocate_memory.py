@@ -21,6 +21,7 @@ from xdsl.dialects.func import FuncOp
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import buffer_type
 from tilewright.machine import Machine
+from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.memory import (
     SUPPORT,
     SUPPORT_KEYS,
@@ -49,7 +50,7 @@ class TileAllocateMemoryPass(ProgramPass):
     """Place buffers, rows, tables and code."""
 
     name = "tile-allocate-memory"
-    machine: str | None = None
+    machine: str | None = option(None, MACHINE_OPTION)
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         place_function(entry_function(op), machine_of(op, self.machine))

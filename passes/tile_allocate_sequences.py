@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import buffer_type
+from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.memory import Requests, check_row_cap, memory_requests
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.tensors import machine_of
@@ -32,7 +33,7 @@ class TileAllocateSequencesPass(ProgramPass):
     """Place the sequences of repeats."""
 
     name = "tile-allocate-sequences"
-    machine: str | None = None
+    machine: str | None = option(None, MACHINE_OPTION)
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)

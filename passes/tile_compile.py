@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright import instrumentation
+from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes import pipeline
 
 
@@ -19,11 +20,13 @@ class TileCompilePass(ModulePass):
     """Compile tensor operations to the machine program."""
 
     name = "tile-compile"
-    machine: str | None = None
-    plan: str | None = None
-    homes: pipeline.Homes = "auto"
-    start_after: str | None = None
-    stop_after: str | None = None
+    machine: str | None = option(None, MACHINE_OPTION)
+    plan: str | None = option(None, "plan file that forces choices; without it `--plan`")
+    homes: pipeline.Homes = option(
+        "auto", "where parameters live: as planned, selected for balance, or whichever their size asks for"
+    )
+    start_after: str | None = option(None, "the stage behind which to begin; without it the first")
+    stop_after: str | None = option(None, "the stage with which to end; without it the last")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         pipeline.compile(

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects.entry import entry_function
 from tilewright.machine import Machine
+from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.homes import Home, check_pinned, find_homes, materialise, unencodable
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.tensors import machine_of
@@ -31,9 +32,13 @@ class TileConvertCompactMicroPanelsPass(ProgramPass):
     """Store parameters once, in panels of their consumer's order."""
 
     name = "tile-convert-compact-micro-panels"
-    machine: str | None = None
-    panels: Literal["cost", "fine", "whole", "row-major"] = "cost"
-    budget: int | None = None
+    machine: str | None = option(None, MACHINE_OPTION)
+    panels: Literal["cost", "fine", "whole", "row-major"] = option(
+        "cost", "the form of stored parameters: the cheapest to exchange, or one for all"
+    )
+    budget: int | None = option(
+        None, "most bytes of parameters on a tile; without it half of its memory", least=1
+    )
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)

@@ -37,6 +37,7 @@ from tilewright.dialects.tile_asm import program_to_module
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize, numpy_dtype
 from tilewright.machine.kernels import kernel
+from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.exchange import phase_buffers, phase_schedule
 from tilewright.passes.ir.memory import instruction_lives
 from tilewright.passes.ir.programs import ProgramPass
@@ -53,7 +54,7 @@ class TileLowerToAsmPass(ProgramPass):
     """Lower tile operations to the machine program."""
 
     name = "tile-lower-to-asm"
-    machine: str | None = None
+    machine: str | None = option(None, MACHINE_OPTION)
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)

@@ -35,6 +35,7 @@ from tilewright.dialects.program_check import unsupported
 from tilewright.dialects.tile import AllocOp, BindOp, BufferType, ComputeOp, ExchangeOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
 from tilewright.machine import Machine
+from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.tensors import (
     LoweringError,
@@ -65,7 +66,7 @@ class TileLowerToBuffersPass(ProgramPass):
     """Lower tensor operations to buffers, kernels and exchanges."""
 
     name = "tile-lower-to-buffers"
-    machine: str | None = None
+    machine: str | None = option(None, MACHINE_OPTION)
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)

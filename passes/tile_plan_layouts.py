@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from tilewright import settings
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.program_check import check_placed, check_types
+from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.graph import GraphOfModule
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.tensors import MACHINE, machine_of
@@ -32,9 +33,11 @@ class TilePlanLayoutsPass(ProgramPass):
     """Choose plans and layouts."""
 
     name = "tile-plan-layouts"
-    machine: str | None = None
-    plan: str | None = None
-    homes: Literal["compact", "ready"] = "compact"
+    machine: str | None = option(None, MACHINE_OPTION)
+    plan: str | None = option(None, "plan file that forces choices; without it `--plan`")
+    homes: Literal["compact", "ready"] = option(
+        "compact", "parameters stored compactly, or as their first operation reads them"
+    )
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         path = self.plan or settings.current().plan_path

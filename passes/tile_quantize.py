@@ -48,6 +48,7 @@ from tilewright.dialects.tile_repeat import RepeatOp, SequenceType
 from tilewright.dialects.tile_tensor import CastOp, ConstantOp, MatmulOp
 from tilewright.frontends.program_folder import PARAMETERS, read_tensors, runs_in, select_run
 from tilewright.machine.dtypes import float_format
+from tilewright.options import option
 from tilewright.passes.ir.programs import ProgramPass
 
 Array = NDArray[np.generic]
@@ -68,10 +69,10 @@ class TileQuantizePass(ProgramPass):
     """Cast the operands of matrix products to FP8, with power-of-two scales from sample inputs."""
 
     name = "tile-quantize"
-    inputs: str | None = None
-    parameters: str | None = None
-    format: str = "f8E4M3FNUZ"
-    skip: tuple[str, ...] = ()
+    inputs: str | None = option(None, "sample inputs (.safetensors); without it `--inputs`")
+    parameters: str | None = option(None, "values of the parameters (.safetensors)")
+    format: str = option("f8E4M3FNUZ", "the FP8 format: f8E4M3FNUZ or f8E5M2FNUZ")
+    skip: tuple[str, ...] = option((), "products that stay as they are, by the names of their results")
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         path = self.inputs or settings.current().inputs_path

@@ -31,6 +31,7 @@ from tilewright.dialects.entry import (
     default_input_name,
 )
 from tilewright.dialects.tile_repeat import PackOp, RepeatOp, SequenceType, YieldOp
+from tilewright.options import option
 from tilewright.passes.ir.programs import ProgramPass
 
 _IGNORED = ("tile.value",)
@@ -42,8 +43,8 @@ class TileRollRepeatPass(ProgramPass):
     """Roll repeated straight-line code."""
 
     name = "tile-roll-repeat"
-    min_count: int = 2
-    min_ops: int = 2
+    min_count: int = option(2, "fewest copies of a body that are rolled", least=2)
+    min_ops: int = option(2, "fewest operations of a body", least=1)
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         for function in tuple(f for f in op.walk() if isinstance(f, FuncOp) and len(f.body.blocks) == 1):

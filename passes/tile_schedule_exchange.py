@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 from tilewright.diagnostics import TileError
 from tilewright.dialects.tile import ExchangeOp
 from tilewright.machine import Machine
+from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.exchange import PhaseFigures, phase_figures, record_figures, set_items
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.tensors import machine_of
@@ -26,9 +27,11 @@ class TileScheduleExchangePass(ProgramPass):
     """Schedule the exchange phases."""
 
     name = "tile-schedule-exchange"
-    machine: str | None = None
-    items: str | None = None
-    """"auto": 8-byte items where they make a phase shorter; "words": nowhere. Default: the tool's option."""
+    machine: str | None = option(None, MACHINE_OPTION)
+    items: str | None = option(
+        None,
+        "auto: 8-byte items where they make a phase shorter; words: nowhere; without it `--exchange-items`",
+    )
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         record_figures(op, schedule_phases(op, machine_of(op, self.machine), self.items))

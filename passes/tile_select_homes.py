@@ -24,6 +24,7 @@ from tilewright import settings
 from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import entry_function, read_entry
 from tilewright.machine import Machine
+from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.homes import (
     Home,
     check_pinned,
@@ -49,12 +50,12 @@ class TileSelectHomesPass(ProgramPass):
     """Choose where parameters live."""
 
     name = "tile-select-homes"
-    machine: str | None = None
-    automatic_homes: bool = True
-    distribution: Literal["auto", "linear", "grid"] = "auto"
-    objective: Literal["addresses", "load"] = "addresses"
-    rotations: int = 512
-    check: bool = True
+    machine: str | None = option(None, MACHINE_OPTION)
+    automatic_homes: bool = option(True, "move parameters; false leaves every home as it is planned")
+    distribution: Literal["auto", "linear", "grid"] = option("auto", "how a parameter is divided over tiles")
+    objective: Literal["addresses", "load"] = option("addresses", "what the fullest tile has least of")
+    rotations: int = option(512, "most starting tiles that are tried for a parameter", least=1, most=65536)
+    check: bool = option(True, "take back moves with which the program, exchanges and memory, no longer fits")
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import IO, ClassVar, get_type_hints
+from typing import IO, ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import PassPipeline
@@ -37,11 +37,9 @@ from tilewright.tools.driver.main import EXIT_USER_ERROR, USER_ERRORS, current_s
 from tilewright.tools.driver.output import print_with_tables, replace_file
 from tilewright.tools.driver.pipeline import (
     SOURCE_NAME,
-    PassTable,
     build_pipeline,
     cut_pipeline,
     describe_pipeline,
-    describe_type,
     step_names,
 )
 from tilewright.tools.driver.render import Diagnostic, diagnose, diagnose_remark, format_diagnostic
@@ -81,10 +79,19 @@ class TileOptMain(xDSLOptMain):
         self.available_targets.update(self._multiverse.all_targets)
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
-        arg_parser = adopt(arg_parser)
+        self.parser = arg_parser = adopt(arg_parser)
         super().register_all_arguments(arg_parser)
         add = arg_parser.add_argument
         add("--pass-pipeline", default="", metavar="TEXT", help="passes as `builtin.module(a{x=1},b)`")
+        add("-h", "--help", action="store_true")
+        add("--help-all", action="store_true", help="print the options and passes of xDSL as well")
+        add("--list-dialects", action="store_true", help="print the names of all dialects, and stop")
+        add(
+            "--list-ops",
+            metavar="DIALECT",
+            nargs="?",
+            help="print the operations of a dialect, or of ours, and stop",
+        )
         add("--list-passes", action="store_true", help="print the passes with their options, and stop")
         add(
             "--dump-pass-pipeline",
@@ -150,12 +157,14 @@ class TileOptMain(xDSLOptMain):
         add(
             "--verify-diagnostics",
             choices=("all", "only-expected"),
+            nargs="?",
             help="compare errors, warnings, notes and remarks with the comments `expected-error {{...}}` of"
             " the input; only-expected: others are no fault",
         )
         add(
             "--remarks",
             metavar="REGEX",
+            nargs="?",
             help="print what passes remark (choices, conversions, fallbacks, homes), where pass, category or"
             " message match",
         )
@@ -282,8 +291,8 @@ class TileOptMain(xDSLOptMain):
     # -- the whole
 
     def run(self) -> None:
-        if self.args.list_passes:
-            print(list_passes(self.available_passes), end="")
+        if (text := self._asked()) is not None:
+            sys.stdout.write(text)
             return
         for option in (self.args.plan, self.args.inputs):
             if option is not None and not option.is_file():
@@ -311,6 +320,32 @@ class TileOptMain(xDSLOptMain):
             finally:
                 if self._timing is not None:
                     sys.stderr.write(self._timing.report())
+
+    def _asked(self) -> str | None:
+        """The answer to a question about the tool itself."""
+        arguments = self.args
+        if not (
+            arguments.help
+            or arguments.help_all
+            or arguments.list_passes
+            or arguments.list_dialects
+            or arguments.list_ops is not None
+        ):
+            return None
+        from tilewright.tools.driver import help as about
+
+        if arguments.list_passes:
+            return about.list_passes(self.available_passes)
+        if arguments.list_dialects:
+            return about.list_dialects(self.ctx)
+        if arguments.list_ops is not None:
+            return about.list_operations(self.ctx, arguments.list_ops or None)
+        if arguments.help_all:
+            formats = {"targets": list(self.available_targets), "frontends": list(self.available_frontends)}
+            return about.long_help(self.parser, self.available_passes, formats)
+        if arguments.input_file is not None:
+            return about.help_on(arguments.input_file, self.available_passes, self.ctx)
+        return about.short_help(self.parser)
 
     def _process(self) -> None:
         """Every piece of the input; one that fails does not keep the others from being looked at."""
@@ -474,38 +509,13 @@ class _ReplacedWhenFlushed(StringIO):
         replace_file(self._path, self.getvalue())
 
 
-def list_passes(available: PassTable) -> str:
-    """
-    Our passes with the first line of their documentation and their options, the stages of a compilation, and
-    the names of the other passes.
-    """
-    from tilewright.passes.pipeline import STAGES
-    from tilewright.universe import UNIVERSE
-
-    lines: list[str] = []
-    for name, factory in UNIVERSE.all_passes.items():
-        cls = factory()
-        summary = (cls.__doc__ or "").strip().split("\n")[0]
-        lines.append(f"{name}: {summary}")
-        hints = get_type_hints(cls)
-        for option in dataclasses.fields(cls):
-            default = option.default
-            shown = "" if default in (None, dataclasses.MISSING) else f" (default {str(default).lower()})"
-            lines.append(f"    {option.name.replace('_', '-')}: {describe_type(hints[option.name])}{shown}")
-    lines.append("stages of tile-compile and tile-run, in order:")
-    lines.extend(f"    {stage.name}: {stage.description}" for stage in STAGES)
-    others = sorted(set(available) - set(UNIVERSE.all_passes))
-    lines.append("passes of xDSL and of other plugins:")
-    lines.extend(f"    {name}" for name in others)
-    return "\n".join(lines) + "\n"
-
-
 def _body(arguments: Sequence[str]) -> int:
     spelled = {
         "--verify-each=true": "--verify-each",
         "--verify-each=false": "--no-verify-each",
         "--verify-diagnostics": "--verify-diagnostics=all",
         "--remarks": "--remarks=",
+        "--list-ops": "--list-ops=",
     }
     try:
         TileOptMain("tile-opt: run passes over textual IR", [spelled.get(a, a) for a in arguments]).run()

@@ -27,6 +27,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from tilewright.dialects.text.sources import Source
+from tilewright.options import out_of_range, range_of
 from tilewright.suggestions import near
 from tilewright.tools.driver.errors import DriverError
 
@@ -384,6 +385,14 @@ def _build(source: Source, element: Element, cls: type[ModulePass]) -> ModulePas
         if name in parameters:
             raise pipeline_error(source, option.at, f"option `{option.name}` is given twice")
         parameters[name] = _convert(source, element, option, hints[name])
+        for value, written in zip(parameters[name], option.values, strict=False):
+            if out_of_range(fields[name], value):
+                raise pipeline_error(
+                    source,
+                    written.at,
+                    f"option `{option.name}` of pass `{element.name}` cannot be {written.text}",
+                    f"its range: {range_of(fields[name])}",
+                )
     for name in sorted(cls.required_fields() - parameters.keys()):
         raise pipeline_error(source, element.at, f"pass `{element.name}` needs the option `{name}`")
     try:
