@@ -446,7 +446,7 @@ def specified() -> dict[str, str]:
 def raised() -> set[str]:
     """Every rule that some call in the model names."""
     found: set[str] = set()
-    for path in sorted((ROOT / "sim").glob("*.py")):
+    for path in sorted((ROOT / "sim").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             values: list[ast.expr] = []
             if isinstance(node, ast.Call):
