@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,20 @@ def test_every_package_folder_is_installed() -> None:
         for path in (ROOT / folder).rglob("*.py")
     }
     assert folders_with_code <= packages, "folders without __init__.py"
+
+
+def test_every_data_file_is_installed() -> None:
+    """What is no Python in the package's folders is package data, or written for people."""
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
+    folders = [path for path in tracked() if path.relative_to(ROOT).parts[0] in FOLDERS]
+    missing: list[str] = []
+    for path in folders:
+        parts = path.relative_to(ROOT).parts
+        packages = [(".".join(("tilewright", *parts[:n])), "/".join(parts[n:])) for n in range(1, len(parts))]
+        known = any(fnmatch(rest, pattern) for name, rest in packages for pattern in data.get(name, ()))
+        if path.suffix not in (".py", ".md") and not known:
+            missing.append(path.relative_to(ROOT).as_posix())
+    assert missing == []
 
 
 def test_console_scripts_point_at_modules_that_exist() -> None:

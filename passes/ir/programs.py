@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr, UnknownLoc
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostics import TileError
@@ -185,8 +185,12 @@ class Census:
         return Census(module, functions, ours, host)
 
     def referenced(self) -> set[str]:
-        """Names that foreign code refers to, in calls and in any attribute."""
-        return {name for op in self.host for inner in op.walk() for name in _symbols_of(inner)}
+        """Names that foreign code refers to, in calls and in any attribute, also as `@module::@name`."""
+        inside = {names[0] for op in self.host for inner in op.walk() for names in _symbols_of(inner)}
+        outermost = self.module.get_toplevel_object()
+        if outermost is self.module or not isinstance(outermost, Operation):
+            return inside
+        return inside | {names[-1] for op in outermost.walk() for names in _symbols_of(op) if names[1:]}
 
     def helpers(self) -> set[str]:
         """Functions of ours that only functions of ours call: `main` is none, whoever calls it."""
@@ -215,20 +219,24 @@ def _calls_within(function: FuncOp, ours: dict[str, FuncOp]) -> bool:
     return all(callee(call) in ours for call in calls(function))
 
 
-def _symbols_of(op: Operation) -> Iterator[str]:
+def _symbols_of(op: Operation) -> Iterator[tuple[str, ...]]:
+    """The symbols that the attributes of an operation name, each with the names of its path."""
     for attribute in (*op.properties.values(), *op.attributes.values()):
         yield from _symbols(attribute)
 
 
-def _symbols(attribute: Attribute) -> Iterator[str]:
+def _symbols(attribute: Attribute) -> Iterator[tuple[str, ...]]:
     match attribute:
         case SymbolRefAttr():
-            yield attribute.root_reference.data
+            yield (attribute.root_reference.data, *(name.data for name in attribute.nested_references))
         case ArrayAttr():
             for entry in attribute.data:
                 yield from _symbols(entry)
         case DictionaryAttr():
             for entry in attribute.data.values():
                 yield from _symbols(entry)
+        case ParametrizedAttribute():
+            for parameter in attribute.parameters:
+                yield from _symbols(parameter)
         case _:
             return
