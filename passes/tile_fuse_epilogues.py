@@ -27,6 +27,7 @@ from tilewright.dialects.tile_tensor import (
     element_of,
     is_float8,
 )
+from tilewright.instrumentation import remark
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.tensors import VALUE_NAME
 
@@ -47,6 +48,8 @@ class TileFuseEpiloguesPass(ProgramPass):
         for gelu in [o for o in function.walk() if isinstance(o, GeluOp)]:
             operands = fusable(gelu)
             if operands is None:
+                if isinstance(gelu.operand.owner, AddOp):
+                    remark("missed", "no kernel computes the sum before this gelu as well", gelu)
                 continue
             add = gelu.operand.owner
             assert isinstance(add, AddOp)
@@ -54,6 +57,7 @@ class TileFuseEpiloguesPass(ProgramPass):
             fused.location = gelu.location
             fused.result.name_hint = gelu.result.name_hint
             names[fused.result] = names[gelu.result]
+            remark("fusion", f"bias and gelu are one operation, `{names[gelu.result]}`", gelu.location)
             Rewriter.insert_op(fused, InsertPoint.before(gelu))
             gelu.result.replace_all_uses_with(fused.result)
             gelu.detach()

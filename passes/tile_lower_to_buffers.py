@@ -34,6 +34,7 @@ from tilewright.dialects.entry import Entry, read_entry
 from tilewright.dialects.program_check import unsupported
 from tilewright.dialects.tile import AllocOp, BindOp, BufferType, ComputeOp, ExchangeOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
+from tilewright.instrumentation import remark
 from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.programs import ProgramPass
@@ -217,6 +218,7 @@ class _Lowering:
     def make_flat(self, buffer: SSAValue, value: Value, op: Operation) -> Stored:
         """The value as a row-major sequence, on which every reshape is a view."""
         target = flat_layout(value.shape, value.dtype, self.machine)
+        remark("fallback", f"no view of `{value_name(op)}`: its operand is copied row by row", op)
         operator = Operator("convert", {}, ((value.shape, value.dtype),), ((value.shape, value.dtype),))
         stages = expand_convert(operator, target, (value,), self.machine)
         (result,) = self.lower_stages(stages, (buffer,), value_name(op))
@@ -227,6 +229,7 @@ class _Lowering:
         where = placement(op.results[0])
         if where is None:
             raise LoweringError("the result of a conversion needs a layout", location=op.location)
+        remark("conversion", f"{value.buffer.layout} becomes {where[0]}", op)
         operator = Operator("convert", {}, ((value.shape, value.dtype),), ((value.shape, value.dtype),))
         (self.env[op.results[0]],) = self.lower_stages(
             expand_convert(operator, where, (value,), self.machine), (buffer,), "convert"

@@ -47,6 +47,7 @@ from tilewright.dialects.tensor.base import element_of
 from tilewright.dialects.tile_repeat import RepeatOp, SequenceType
 from tilewright.dialects.tile_tensor import CastOp, ConstantOp, MatmulOp
 from tilewright.frontends.program_folder import PARAMETERS, read_tensors, runs_in, select_run
+from tilewright.instrumentation import remark
 from tilewright.machine.dtypes import float_format
 from tilewright.options import option
 from tilewright.passes.ir.programs import ProgramPass
@@ -233,6 +234,8 @@ class _Quantizer:
             for value in values:
                 Rewriter.replace_value_with_new_type(value, _with_element(value.type, FORMATS[self.format]()))
             self._set_scale(argument, scale)
+            text = f"parameter {argument.name} is stored in {self.format} with scale 2^{scale}"
+            remark("conversion", text, argument.value.location, scale=scale)
             # the value was replaced by one of the new type
             stored[self.entry.func.body.block.args[argument.value.index]] = scale
         self.entry = read_entry(cast("ModuleOp", self.entry.func.parent_op()))
@@ -265,6 +268,7 @@ class _Quantizer:
             else:
                 op.location = cast("BlockArgument", value).location
                 Rewriter.insert_op(op, InsertPoint.at_start(owner))
+            remark("conversion", f"cast to {self.format} with scale 2^{scale}", op.location, scale=scale)
             self.casts[value] = (op.result, scale)
         return self.casts[value]
 

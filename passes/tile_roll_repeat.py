@@ -31,6 +31,7 @@ from tilewright.dialects.entry import (
     default_input_name,
 )
 from tilewright.dialects.tile_repeat import PackOp, RepeatOp, SequenceType, YieldOp
+from tilewright.instrumentation import remark
 from tilewright.options import option
 from tilewright.passes.ir.programs import ProgramPass
 
@@ -204,6 +205,9 @@ class _Roller:
 
     def replace(self, ops: Sequence[Operation], where: _Segments, flow: _Flow) -> None:
         first = ops[where.start : where.start + where.period]
+        remark(
+            "fusion", f"{where.count} copies of {where.period} operations are one repeat", first[0].location
+        )
         rest = ops[where.start : where.start + where.period * where.count]
         last = rest[-where.period :]
         sequences = [self.stack(arguments) for arguments in flow.iterated]

@@ -23,6 +23,7 @@ from xdsl.dialects.func import FuncOp
 from tilewright import settings
 from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import entry_function, read_entry
+from tilewright.instrumentation import remark
 from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.homes import (
@@ -67,8 +68,7 @@ class TileSelectHomesPass(ProgramPass):
             notes = self.select(op, homes, machine)
         after = [home.group for home in homes]
         entry_function(op).update_function_type()
-        path = settings.current().home_report
-        if path is not None:
+        if (path := settings.current().home_report) is not None:
             HomeReport.of(machine, before, after, notes).write(path)
 
     def select(self, module: ModuleOp, homes: list[Home], machine: Machine) -> list[str]:
@@ -94,6 +94,8 @@ class TileSelectHomesPass(ProgramPass):
         for home, layout in zip(homes, layouts, strict=True):
             if layout is not None:
                 move(home, layout)
+        for note in notes:
+            remark("missed", note)
         return notes
 
 

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO, TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import PassPipeline
@@ -33,7 +33,14 @@ from tilewright.steps import StepLog
 from tilewright.suggestions import near
 from tilewright.tools.driver.arguments import adopt
 from tilewright.tools.driver.errors import DriverError, InvalidIR
-from tilewright.tools.driver.main import EXIT_USER_ERROR, USER_ERRORS, current_sources, report, run_tool
+from tilewright.tools.driver.main import (
+    EXIT_USER_ERROR,
+    USER_ERRORS,
+    current_sources,
+    report,
+    reproduce,
+    run_tool,
+)
 from tilewright.tools.driver.output import print_with_tables, replace_file
 from tilewright.tools.driver.pipeline import (
     SOURCE_NAME,
@@ -47,6 +54,9 @@ from tilewright.tools.driver.runner import Runner
 from tilewright.tools.driver.timing import Timing
 from tilewright.version import __version__
 
+if TYPE_CHECKING:
+    from tilewright.tools.driver.statistics import Statistics
+
 SEPARATOR = "// -----"
 _SEPARATING = re.compile(rb"^// -----[ \t]*\r?$", re.M)
 
@@ -57,6 +67,10 @@ class TileOptMain(xDSLOptMain):
     version_format: ClassVar[str] = f"tile-opt {__version__} (xdsl {{xdsl_version}})"
 
     _timing: Timing | None = None
+
+    def __init__(self, description: str = "", args: Sequence[str] | None = None) -> None:
+        self._arguments = list(args or ())
+        super().__init__(description, args)
 
     # -- registration: one look at the environment's plugins instead of xDSL's four
 
@@ -150,6 +164,25 @@ class TileOptMain(xDSLOptMain):
             "--steps", type=Path, metavar="FILE", help="write a JSON line when a pass starts and when it ends"
         )
         add(
+            "--remarks-file",
+            type=Path,
+            metavar="FILE",
+            help="write the remarks to FILE instead, as JSON, or as YAML if it is called so",
+        )
+        add(
+            "--crash-reproducer",
+            type=Path,
+            metavar="FILE",
+            help="where a failing run writes what reproduces it (default: the current folder, and only for"
+            " faults of the tool)",
+        )
+        add("--run-reproducer", type=Path, metavar="FILE", help="run what a reproducer holds")
+        add(
+            "--pass-statistics",
+            action="store_true",
+            help="print to stderr what every pass and stage did to the number of operations",
+        )
+        add(
             "--timing",
             action="store_true",
             help="print the time and the memory of every pass and stage to stderr",
@@ -187,6 +220,11 @@ class TileOptMain(xDSLOptMain):
         instruments: list[Instrument] = []
         if self._timing is not None:
             instruments.append(self._timing)
+        if arguments.pass_statistics:
+            from tilewright.tools.driver.statistics import Statistics
+
+            self._statistics.append(Statistics())
+            instruments += self._statistics
         if arguments.steps is not None:
             instruments.append(StepLog(arguments.steps))
         if arguments.time_passes or arguments.print_between_passes:
@@ -298,6 +336,8 @@ class TileOptMain(xDSLOptMain):
             if option is not None and not option.is_file():
                 raise DriverError(f"cannot open `{option}`: no such file")
         self._timing = Timing() if self.args.timing else None
+        self._remark_data: list[dict[str, object]] = []
+        self._statistics: list[Statistics] = []
         defaults = settings.Settings(
             machine=self.args.machine,
             plan_path=self.args.plan,
@@ -318,6 +358,12 @@ class TileOptMain(xDSLOptMain):
                 with instrumentation.use(*self._instruments()):
                     self._process()
             finally:
+                if self.args.remarks_file is not None:
+                    from tilewright.tools.driver.remarks_file import write_remarks
+
+                    write_remarks(self.args.remarks_file, self._remark_data)
+                for text in (each.report() for each in self._statistics):
+                    sys.stderr.write(text)
                 if self._timing is not None:
                     sys.stderr.write(self._timing.report())
 
@@ -384,6 +430,7 @@ class TileOptMain(xDSLOptMain):
             if alone or (isinstance(error, InvalidIR) and error.culprit is not None):
                 raise
             report(error, "tile-opt", current_sources())
+            reproduce("tile-opt", self._arguments, error, current_sources())
             return False
 
     def _translate(self, chunk: IO[bytes], extension: str, offset: int, output: IO[str]) -> None:
@@ -405,7 +452,13 @@ class TileOptMain(xDSLOptMain):
                 yield
             finally:
                 sources = current_sources()
-                for remark in self._wanted_remarks(remarks):
+                wanted = self._wanted_remarks(remarks)
+                if self.args.remarks_file is not None:
+                    from tilewright.tools.driver.remarks_file import remark_data
+
+                    self._remark_data += [remark_data(remark, sources) for remark in wanted]
+                    wanted = [remark for remark in wanted if remark.category == "warning"]
+                for remark in wanted:
                     sys.stdout.flush()
                     sys.stderr.write(format_diagnostic(diagnose_remark(remark, sources), "tile-opt", sources))
 
@@ -425,6 +478,8 @@ class TileOptMain(xDSLOptMain):
     @cached_property
     def _remark_pattern(self) -> re.Pattern[str] | None:
         text = self.args.remarks
+        if text is None and self.args.remarks_file is not None:
+            text = ""
         try:
             return None if text is None else re.compile(text)
         except re.error as error:
@@ -509,19 +564,39 @@ class _ReplacedWhenFlushed(StringIO):
         replace_file(self._path, self.getvalue())
 
 
+_SPELLED = {
+    "--verify-each=true": "--verify-each",
+    "--verify-each=false": "--no-verify-each",
+    # these take a value with `=` only: the next argument is the input
+    "--verify-diagnostics": "--verify-diagnostics=all",
+    "--remarks": "--remarks=",
+    "--list-ops": "--list-ops=",
+}
+
+
 def _body(arguments: Sequence[str]) -> int:
-    spelled = {
-        "--verify-each=true": "--verify-each",
-        "--verify-each=false": "--no-verify-each",
-        "--verify-diagnostics": "--verify-diagnostics=all",
-        "--remarks": "--remarks=",
-        "--list-ops": "--list-ops=",
-    }
+    tool = TileOptMain("tile-opt: run passes over textual IR", [_SPELLED.get(a, a) for a in arguments])
+    if tool.args.run_reproducer is not None:
+        return _run_again(tool.args.run_reproducer)
     try:
-        TileOptMain("tile-opt: run passes over textual IR", [spelled.get(a, a) for a in arguments]).run()
+        tool.run()
     except ShrinkException:
         return 1
     return 0
+
+
+def _run_again(path: Path) -> int:
+    from tempfile import TemporaryDirectory
+
+    from tilewright.tools.driver.reproducer import Reproducer
+
+    found = Reproducer.read(path)
+    if found.tool != "tile-opt":
+        raise DriverError(f"`{path}` is of {found.tool}, which is to run it", hint=f"{found.tool} {path}")
+    if found.version != __version__:
+        print(f"note: it was written by version {found.version}, this is {__version__}", file=sys.stderr)
+    with TemporaryDirectory() as folder:
+        return _body(found.command(Path(folder), path))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

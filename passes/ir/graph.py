@@ -13,6 +13,7 @@ from tilewright.dialects.entry import PARAMETER_ATTRIBUTE, argument_attributes, 
 from tilewright.dialects.reference import value_names
 from tilewright.dialects.tile_layout import HomeOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
+from tilewright.instrumentation import remark, remarks_wanted
 from tilewright.passes.ir.tensors import (
     PLAN,
     VALUE_NAME,
@@ -155,6 +156,10 @@ class GraphOfModule:
             op.attributes[VALUE_NAME] = StringAttr(name)
             if name in planned.choices:
                 op.attributes[PLAN] = choice_attr(planned.choices[name])
+                if remarks_wanted():
+                    chosen = planned.choices[name].to_json()
+                    shown = " ".join(f"{key}={value}" for key, value in chosen.items())
+                    remark("choice", f"`{name}`: {shown}", op, **chosen)
         for i, (layout, view) in sorted(planned.placements.items()):
             value = self.values[i]
             self.values[i] = Rewriter.replace_value_with_new_type(

@@ -23,6 +23,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilewright.dialects.entry import argument_attributes, read_entry
 from tilewright.dialects.tile_layout import HomeOp, MaterializeOp
 from tilewright.dialects.tile_repeat import MemberOp, RepeatOp, SequenceType
+from tilewright.instrumentation import remark
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.passes.ir.tensors import (
@@ -183,6 +184,7 @@ def move(home: Home, layout: Layout) -> list[MaterializeOp]:
     Another home for a parameter; its readers keep seeing the layout that they were planned with. Returns the
     operations that were added for them.
     """
+    remark("home", f"`{home.name}` moves from {home.layout} to {layout}", home.argument.location)
     added = materialise(home)
     home.place(layout, home.view)
     return added

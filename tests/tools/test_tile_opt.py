@@ -36,7 +36,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs tile-opt on a text in this process: (status, stdout, stderr)."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
 
     def call(text: str, *arguments: str) -> tuple[int, str, str]:
         path = tmp_path / "program.mlir"
@@ -143,8 +143,62 @@ def test_internal_errors_are_status_70_with_a_reproducer_that_reads_back(
     match = re.search(r"please report it with (tile-opt-\w+\.reproducer\.mlir)", err)
     assert match is not None
     text = (tmp_path / match[1]).read_text("utf-8")
-    assert "-p cse,tile-probe" in text and "ZeroDivisionError" in text and PROGRAM in text
+    assert '"-p", "cse,tile-probe"' in text and "ZeroDivisionError" in text and PROGRAM in text
     assert run(text)[0] == 0, "the reproducer is input for tile-opt"
+    status, out, err = run("", "--run-reproducer", match[1])
+    assert (status, out) == (70, ""), "it ends the same way"
+    assert err.splitlines()[0] == "tile-opt: internal error: ZeroDivisionError: in a pass"
+    assert f"please report it with {match[1]}" in err
+    assert len(list(tmp_path.glob("*.reproducer.mlir"))) == 1, "a run of one writes no other"
+
+
+def test_a_reproducer_holds_the_piece_and_the_files_that_it_takes(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def crash(module: ModuleOp) -> None:
+        if any(op.name == "arith.addi" for op in module.walk()):
+            raise ZeroDivisionError(f"after {settings.current().plan_path and 'a plan'}")
+
+    register(monkeypatch, crash)
+    plan = tmp_path / "plan.json"
+    plan.write_text("{}", "utf-8")
+    text = f"func.func private @g() -> ()\n// -----\n{PROGRAM}"
+    arguments = ("-p", "tile-probe", "--split-input-file", f"--plan={plan}", "-o", "out.mlir")
+    assert run(text, *arguments, "--crash-reproducer", "r.mlir")[0] == 70
+    plan.unlink()
+    assert "@g" not in (tmp_path / "r.mlir").read_text("utf-8")
+    status, _, err = run("", "--run-reproducer", "r.mlir")
+    assert status == 70 and "ZeroDivisionError: after a plan" in err
+    assert not (tmp_path / "out.mlir").exists()
+
+
+def test_a_failure_is_written_on_request(run: Run, tmp_path: Path) -> None:
+    bad = PROGRAM.replace("addi", "addy")
+    assert run(bad)[0] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["program.mlir"]
+    status, _, err = run(bad, "--crash-reproducer=r.mlir")
+    assert status == 1 and "note: `tile-opt --run-reproducer r.mlir` does this again" in err
+    status, _, err = run("", "--run-reproducer", "r.mlir")
+    assert status == 1 and "r.mlir:3:8: error: dialect `arith` has no operation `arith.addy`" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("builtin.module {}", "`r.mlir` is no reproducer"),
+        ("// tilewright-reproducer: {", "the first line of the reproducer `r.mlir` is damaged"),
+        ("// tilewright-reproducer: {}", "the first line of the reproducer `r.mlir` is damaged"),
+        (
+            '// tilewright-reproducer: {"format": "tilewright-reproducer", "version": 1, "tool": "tile-run",'
+            ' "tilewright": "0", "arguments": [], "files": {}}',
+            "`r.mlir` is of tile-run, which is to run it",
+        ),
+    ],
+)
+def test_what_is_no_reproducer(run: Run, tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "r.mlir").write_text(text + "\n", "utf-8")
+    status, _, err = run("", "--run-reproducer", "r.mlir")
+    assert status == 1 and message in err
 
 
 def test_passes_see_the_command_line_as_settings(

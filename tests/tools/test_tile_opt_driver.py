@@ -203,7 +203,7 @@ def test_exit_status(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
 
     def body(arguments: object) -> int:
         if error is not None:

@@ -10,9 +10,7 @@ internal error, with a file that reproduces it.
 from __future__ import annotations
 
 import gc
-import hashlib
 import os
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -102,10 +100,11 @@ def run_tool(
         report(error, name, sources)
         if error.culprit is None:
             return EXIT_USER_ERROR
-        _write_reproducer(name, arguments, error, sources)
+        reproduce(name, arguments, error, sources)
         return EXIT_INTERNAL
     except USER_ERRORS as error:
         report(error, name, sources)
+        reproduce(name, arguments, error, sources)
         return EXIT_USER_ERROR
     except BrokenPipeError:
         # Whoever read our output has left (`| head`); point stdout elsewhere so that the interpreter's last
@@ -130,7 +129,7 @@ def run_tool(
         return EXIT_USER_ERROR
     except Exception as error:
         print(f"{name}: internal error: {type(error).__name__}: {error}", file=sys.stderr)
-        _write_reproducer(name, arguments, error, sources)
+        reproduce(name, arguments, error, sources)
         return EXIT_INTERNAL
     finally:
         _sources.reset(token)
@@ -167,30 +166,47 @@ def report(error: BaseException, name: str, sources: Sources) -> None:
     sys.stderr.write(format_diagnostic(diagnose(error, sources), name, sources))
 
 
-def _write_reproducer(name: str, arguments: Sequence[str], error: BaseException, sources: Sources) -> None:
-    """Everything that was read, the command line and the traceback, in one file that the tool reads back."""
-    import tempfile
+def reproduce(name: str, arguments: Sequence[str], error: BaseException, sources: Sources) -> None:
+    """
+    Write what reproduces an error to a file, and say where. An error that the user caused is written only if
+    `--crash-reproducer` asks for it.
+    """
     import traceback
 
-    from tilewright.version import __version__
+    from tilewright.tools.driver.reproducer import write_reproducer
 
-    trace = "".join(traceback.format_exception(error))
-    header = [
-        f"{name} {__version__}: internal error",
-        f"command: {name} {shlex.join(arguments)}",
-        *trace.splitlines(),
-    ]
-    text = "".join(f"// {line}\n" for line in header)
-    for source in sources.all():
-        comment = source.name.startswith("<") and source.name != "<stdin>"
-        body = "".join(f"// {line}\n" for line in source.text.splitlines()) if comment else source.text
-        text += f"// ---- {source.name}\n{body}" + ("" if body.endswith("\n") else "\n")
-    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-    path = Path(tempfile.gettempdir()) / f"{name}-{digest}.reproducer.mlir"
+    wanted = _value_of("--crash-reproducer", arguments)
+    internal = not isinstance(error, USER_ERRORS) or (isinstance(error, InvalidIR) and bool(error.culprit))
+    again = _value_of("--run-reproducer", arguments)
+    if not internal and wanted is None:
+        return
+    if again is not None and wanted is None:
+        print(f"note: this is a fault of {name}; please report it with {again}", file=sys.stderr)
+        return
+    texts = [s for s in sources.all() if s.name == "<stdin>" or not s.name.startswith("<")]
+    read = [s for s in texts if s.name in arguments or s.name == "<stdin>"]
+    text = (read or texts)[0].text if texts else ""
+    left_out = {"--split-input-file", *(s.name for s in read)}
+    kept = [argument for argument in arguments if argument not in left_out]
     try:
-        path.write_text(text, "utf-8")
+        path = write_reproducer(name, kept, text, error, Path(wanted) if wanted is not None else None)
     except OSError as problem:
-        print(f"note: no reproducer could be written to {path}: {problem.strerror}", file=sys.stderr)
+        print(f"note: no reproducer could be written: {problem.strerror}", file=sys.stderr)
         traceback.print_exception(error)
         return
-    print(f"note: this is a fault of {name}, not of its input; please report it with {path}", file=sys.stderr)
+    if internal:
+        print(
+            f"note: this is a fault of {name}, not of its input; please report it with {path}",
+            file=sys.stderr,
+        )
+    else:
+        print(f"note: `{name} --run-reproducer {path}` does this again", file=sys.stderr)
+
+
+def _value_of(option: str, arguments: Sequence[str]) -> str | None:
+    for argument, following in zip(arguments, (*arguments[1:], None), strict=bool(arguments)):
+        if argument == option:
+            return following
+        if argument.startswith(f"{option}="):
+            return argument.partition("=")[2]
+    return None
