@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What each planned operation gives, bit for bit: plain numpy on logical shapes, in the order of passes that the
+plan implies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation
+
+from tilewright.diagnostics import TileError
+from tilewright.dialects.reference import constant_array
+from tilewright.machine.dtypes import is_integer, name_of, numpy_dtype
+from tilewright.machine.kernels.matrix_unit import product
+from tilewright.machine.numerics import operations as numerics
+from tilewright.passes.ir.tensors import choice_of, operator_of
+from tilewright.planning.operators import attention as attention_plan
+from tilewright.planning.operators import gather as gather_plan
+from tilewright.planning.operators import matmul as matmul_plan
+from tilewright.planning.operators.base import Operator
+from tilewright.planning.operators.empty import is_empty
+from tilewright.planning.operators.pointwise import FUNCTIONS
+from tilewright.planning.operators.rowwise import RowRecord, column_width
+
+Array = NDArray[Any]
+
+
+class OracleError(TileError):
+    """A module without plans, an operation that the oracle does not know, or values that do not fit."""
+
+
+def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
+    """The result of one planned tensor operation on operands of their own types."""
+    kind = op.name.partition(".")[2]
+    if op.name in ("tile_layout.convert", "tile_layout.materialize", "tile_layout.home"):
+        return operands[0]
+    if not op.name.startswith("tile_tensor."):
+        raise OracleError(f"{op.name} has no oracle", location=op.location)
+    if kind == "constant":
+        return constant_array(cast("Any", op.properties["value"]))
+    operator = operator_of(op)
+    if kind in ("matmul", "attention") and is_empty(operator):  # a sum over nothing
+        return np.zeros(operator.result_shape, numpy_dtype(operator.result_dtype))
+    if kind == "matmul":
+        return _matmul(operator, _record(op), *operands)
+    if kind == "attention":
+        return _attention(operator, _record(op), *operands)
+    if kind == "layer_norm":
+        return _layer_norm(operator, _record(op), *operands)
+    if kind == "gather":
+        return _gather(operator, _record(op), *operands)
+    if kind == "bias_gelu":
+        x, bias = operands
+        return numerics.bias_gelu_rows(x, bias, operator.result_dtype, _saturates(operator))
+    if kind in FUNCTIONS or kind == "gelu":
+        return _pointwise(operator, operands)
+    function = _OPERATIONS.get(kind)
+    if function is None:
+        raise OracleError(f"{op.name} has no oracle", location=op.location)
+    return np.ascontiguousarray(function(operator, *operands)).reshape(operator.result_shape)
+
+
+_STRATEGIES = ("grid", "score_grid", "rows")
+"""Strategies whose order of sums the oracle knows."""
+
+
+def _record(op: Operation) -> Any:
+    choice = choice_of(op)
+    if choice is None:
+        raise OracleError(f"{op.name} has no plan", location=op.location, hint="run tile-plan-layouts first")
+    if choice.strategy.name not in _STRATEGIES:
+        raise OracleError(f"strategy {choice.strategy.name!r} has no oracle", location=op.location)
+    return choice.record
+
+
+def _matmul(operator: Operator, record: matmul_plan.MatmulRecord, a: Array, b: Array) -> Array:
+    shape = matmul_plan.canonical(operator)
+    a, b = (
+        numerics.cast_array(x, dtype, matmul_plan.cast_exponent(name_of(x.dtype), dtype), False)
+        if name_of(x.dtype) != dtype
+        else x
+        for x, dtype in zip((a, b), shape.operand_dtype, strict=True)
+    )
+    if operator.attributes.get("transpose_a"):
+        a = a.swapaxes(-1, -2)
+    if not operator.attributes.get("transpose_b"):
+        b = b.swapaxes(-1, -2)
+    if record.swap:
+        a, b = b, a
+    shape = matmul_plan.swapped(shape, record.swap)
+    _, _, _, block = matmul_plan.blocks(shape, record.grid)
+    _, _, _, count = matmul_plan.used_grid(shape, record.grid)
+    parts = [
+        numerics.gemm_logical(a, b, shape.partial, shape.inputs, shape.scale, part * block, block)
+        for part in range(count)
+    ]
+    if count > 1:
+        result = numerics.reduce_partials(parts, shape.result_dtype, _saturates(operator))
+    elif shape.partial != shape.result_dtype:
+        result = numerics.cast_array(parts[0], shape.result_dtype, 0, _saturates(operator))
+    else:
+        result = parts[0]
+    return np.ascontiguousarray(result.swapaxes(-1, -2)) if record.swap else result
+
+
+def _attention(
+    operator: Operator,
+    record: attention_plan.AttentionRecord,
+    q: Array,
+    k: Array,
+    v: Array,
+    mask: Array | None = None,
+) -> Array:
+    shape = attention_plan.canonical(operator)
+    if name_of(q.dtype) != shape.dtype:  # widened
+        q, k, v = (numerics.cast_array(x, shape.dtype) for x in (q, k, v))
+    _, _, block = attention_plan.blocks(shape, record.grid)
+    _, _, count = attention_plan.used_grid(shape, record.grid)
+    score, output = product(shape.score_kernel), product(shape.output_kernel)
+    score_type, partial_type = score.partial, output.partial
+    columns = [slice(part * block, min((part + 1) * block, shape.keys)) for part in range(count)]
+    scores = [numerics.gemm_logical(q, k[..., keys, :], score_type, score.inputs) for keys in columns]
+    if mask is not None:
+        scores = [
+            numerics.pointwise("add", s, mask[..., keys], dtype=score_type)
+            for s, keys in zip(scores, columns, strict=True)
+        ]
+    extreme = "min" if shape.scale < 0 else "max"
+    extrema = np.stack([numerics.reduce_rows(extreme, s, "f32") for s in scores], axis=-1)
+    row = numerics.reduce_rows(extreme, extrema, "f32")
+    empty = str(operator.attributes.get("empty_rows", "zero"))
+    partials: list[Array] = []
+    sums: list[Array] = []
+    for s, keys in zip(scores, columns, strict=True):
+        p, total = numerics.softmax_exp(s, row, shape.scale, shape.dtype, "f32", True, empty)
+        sums.append(total)
+        values = v[..., keys, :].swapaxes(-1, -2)
+        partials.append(numerics.gemm_logical(p, values, partial_type, output.inputs))
+    if count == 1:
+        summed, total = partials[0], sums[0]
+    else:
+        summed = numerics.reduce_partials(partials, "f32", True)
+        total = numerics.reduce_partials(sums, "f32", True)
+    inverse = numerics.pointwise("reciprocal", total, dtype="f32")
+    return numerics.pointwise(
+        "mul", summed, inverse[..., None], dtype=shape.result_dtype, saturate=_saturates(operator)
+    )
+
+
+def _pointwise(operator: Operator, operands: Sequence[Array]) -> Array:
+    if operator.name == "gelu":
+        function = "gelu_tanh" if operator.attributes.get("approximate", "tanh") == "tanh" else "gelu_erf"
+    else:
+        function = FUNCTIONS[operator.name]
+    result = numerics.pointwise(
+        function, *operands, dtype=operator.result_dtype, saturate=_saturates(operator)
+    )
+    return np.broadcast_to(result, operator.result_shape)
+
+
+def _gather(operator: Operator, record: gather_plan.GatherRecord, table: Array, indices: Array) -> Array:
+    result = _rows(operator, table, indices, int(operator.attributes.get("axis", 0)))
+    parts, _ = gather_plan.used_grid(gather_plan.canonical(operator), record.grid)
+    if parts == 1:
+        return result
+    return numerics.reduce_partials((result, np.zeros_like(result)), operator.result_dtype)  # -0 and NaN show
+
+
+def _rows(operator: Operator, table: Array, indices: Array, axis: int) -> Array:
+    """The rows that the indices name: the nearest one, or zeros, for an index outside of the table."""
+    if not table.shape[axis]:
+        return np.zeros(operator.result_shape, table.dtype)
+    result = np.take(table, indices, axis=axis, mode="clip")
+    if operator.attributes.get("out_of_range") != "zero":
+        return result
+    outside = (indices < 0) | (indices >= table.shape[axis])
+    outside = outside.reshape((*(1,) * axis, *outside.shape, *(1,) * (table.ndim - axis - 1)))
+    return np.where(outside, np.zeros((), table.dtype), result)
+
+
+def _saturates(operator: Operator) -> bool:
+    return bool(operator.attributes.get("saturate", True))
+
+
+def _cast(operator: Operator, x: Array) -> Array:
+    attributes = operator.attributes
+    truncate = attributes.get("rounding") == "truncate"
+    return numerics.cast_array(
+        x, operator.result_dtype, int(attributes.get("scale", 0)), _saturates(operator), truncate
+    )
+
+
+def _reduce(operator: Operator, x: Array) -> Array:
+    kind, rank = operator.attributes["kind"], x.ndim
+    reduced = sorted(int(axis) % rank for axis in operator.attributes["axes"])
+    kept = [axis for axis in range(rank) if axis not in reduced]
+    columns = math.prod(x.shape[axis] for axis in reduced)
+    rows = x.transpose(*kept, *reduced).reshape(
+        -1 if columns else math.prod(x.shape[a] for a in kept), columns
+    )
+    if kind == "mean":
+        return numerics.reduce_rows("sum", rows, operator.result_dtype, columns, _saturates(operator))
+    return numerics.reduce_rows(kind, rows, operator.result_dtype, saturate=_saturates(operator))
+
+
+def _layer_norm(operator: Operator, record: RowRecord, x: Array, gamma: Array, beta: Array) -> Array:
+    if record.split:
+        block = column_width(x.shape[-1])
+        parts = [numerics.norm_statistics(x[..., at : at + block]) for at in range(0, x.shape[-1], block)]
+        means, variances = (np.stack(statistic) for statistic in zip(*parts, strict=True))
+        mean, variance = numerics.norm_merge(means, variances, x.shape[-1])
+        return numerics.norm_apply(
+            x, mean, variance, gamma, beta, _epsilon(operator), operator.result_dtype, _saturates(operator)
+        )
+    return numerics.layer_norm_rows(
+        x, gamma, beta, _epsilon(operator), operator.result_dtype, _saturates(operator)
+    )
+
+
+def _rms_norm(operator: Operator, x: Array, gamma: Array) -> Array:
+    return numerics.rms_norm_rows(x, gamma, _epsilon(operator), operator.result_dtype, _saturates(operator))
+
+
+def _epsilon(operator: Operator) -> float:
+    return float(operator.attributes.get("epsilon", 1e-6))
+
+
+def _softmax(operator: Operator, x: Array) -> Array:
+    return numerics.softmax_rows(
+        x,
+        float(operator.attributes.get("scale", 1.0)),
+        operator.result_dtype,
+        _saturates(operator),
+        str(operator.attributes.get("empty_rows", "nan")),
+    )
+
+
+def _pad(operator: Operator, x: Array) -> Array:
+    value = operator.attributes.get("value", 0.0)
+    if not is_integer(operator.result_dtype):
+        value = numerics.round_to(np.array([value], np.float64), operator.result_dtype)[0]
+    result = np.full(operator.result_shape, value, x.dtype)
+    inside = tuple(
+        slice(low, low + size) for low, size in zip(operator.attributes["low"], x.shape, strict=True)
+    )
+    result[inside] = x
+    return result
+
+
+def _broadcast(operator: Operator, x: Array) -> Array:
+    extents = [1] * len(operator.result_shape)
+    for dimension, extent in zip(operator.attributes["dimensions"], x.shape, strict=True):
+        extents[dimension] = extent
+    return np.broadcast_to(x.reshape(extents), operator.result_shape)
+
+
+def _slice(operator: Operator, x: Array) -> Array:
+    offsets, sizes = operator.attributes["offsets"], operator.attributes["sizes"]
+    return x[tuple(slice(offset, offset + size) for offset, size in zip(offsets, sizes, strict=True))]
+
+
+_OPERATIONS: dict[str, Callable[..., Array]] = {
+    "broadcast": _broadcast,
+    "cast": _cast,
+    "concat": lambda operator, *xs: np.concatenate(xs, axis=int(operator.attributes["axis"])),
+    "pad": _pad,
+    "reduce": _reduce,
+    "reshape": lambda operator, x: x.reshape(operator.result_shape),
+    "rms_norm": _rms_norm,
+    "slice": _slice,
+    "softmax": _softmax,
+    "transpose": lambda operator, x: x.transpose(operator.attributes["permutation"]),
+}
