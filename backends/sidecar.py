@@ -2,8 +2,9 @@
 """
 Tables beside a text: what is too large to print goes to one file of raw bytes, the text names it.
 
-Tools put a folder in force around printing (`writing`) and parsing (`reading`); attributes that hold large
-tables ask here. A reference is a file name in that folder, an offset and the sha256 of the bytes.
+A tool that writes a text gathers its large tables first (`Tables`), prints with references to them
+(`referring`) and writes the file; printing itself only looks them up. Around parsing it puts the folder in
+force (`reading`). A reference is a file name in that folder, an offset and the sha256 of the bytes.
 """
 
 from __future__ import annotations
@@ -36,24 +37,27 @@ class Reference:
     sha256: str
 
 
-class Writer:
-    """Collects the bytes of one sidecar file; equal contents are stored once."""
+class Tables:
+    """The bytes of one sidecar file, gathered before a text is printed; equal contents are stored once."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._blob = bytearray()
         self._known: dict[str, Reference] = {}
 
-    def put(self, raw: bytes) -> Reference:
-        """Where these bytes are in the file."""
+    def add(self, raw: bytes) -> None:
+        """Give these bytes a place in the file."""
         digest = hashlib.sha256(raw).hexdigest()
         if digest not in self._known:
             self._known[digest] = Reference(self.path.name, len(self._blob), len(raw), digest)
             self._blob += raw
-        return self._known[digest]
 
-    def close(self) -> None:
-        """Write the file, in one step; nothing is written when nothing was put."""
+    def find(self, raw: bytes) -> Reference | None:
+        """Where these bytes are in the file; None if they were not added."""
+        return self._known.get(hashlib.sha256(raw).hexdigest())
+
+    def write(self) -> None:
+        """Write the file, in one step; nothing is written when nothing was added."""
         if not self._known:
             return
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
@@ -64,25 +68,24 @@ class Writer:
             raise SidecarError(f"cannot write '{self.path}': {error.strerror}") from error
 
 
-_writer: ContextVar[Writer | None] = ContextVar("tilewright_sidecar_writer", default=None)
+_tables: ContextVar[Tables | None] = ContextVar("tilewright_sidecar_tables", default=None)
 _folder: ContextVar[Path | None] = ContextVar("tilewright_sidecar_folder", default=None)
 
 
-def writer() -> Writer | None:
-    """The sidecar file in force for printing, or None."""
-    return _writer.get()
+def place_of(raw: bytes) -> Reference | None:
+    """Where a text that is printed now refers to for these bytes; None: they are printed themselves."""
+    tables = _tables.get()
+    return None if tables is None else tables.find(raw)
 
 
 @contextmanager
-def writing(path: Path) -> Generator[Writer]:
-    """Send large tables that are printed in the block to the file `path`."""
-    found = Writer(path)
-    token = _writer.set(found)
+def referring(tables: Tables) -> Generator[None]:
+    """Texts that are printed in the block refer to `tables` for what those hold."""
+    token = _tables.set(tables)
     try:
-        yield found
-        found.close()
+        yield
     finally:
-        _writer.reset(token)
+        _tables.reset(token)
 
 
 @contextmanager

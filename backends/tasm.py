@@ -5,8 +5,8 @@ comments.
 
 The listing says the same as the `tile_asm` dialect, without IR, for people and for tools that do not have
 xDSL. `parse_tasm` reads back what `format_tasm` writes; the grammar is tasm.lark. Words of tables are
-hexadecimal, one row for a range of tiles that share it; with a sidecar file in force (`backends.sidecar`)
-they go there.
+hexadecimal, one row for a range of tiles that share it; those that a sidecar file holds
+(`backends.sidecar`) are named instead.
 """
 
 from __future__ import annotations
@@ -103,9 +103,7 @@ def _instructions(body: tuple[Instruction, ...], indent: str) -> Iterator[str]:
 def _table(table: Table, rows: int) -> Iterator[str]:
     tiles, count = table.words.shape
     yield f".table {_quote(table.name)} {_quote(table.category)} {table.address:#x} {tiles} x {count}"
-    writer = sidecar.writer()
-    if writer is not None:
-        place = writer.put(table.words.astype("<u4").tobytes())
+    if (place := sidecar.place_of(table.words.astype("<u4").tobytes())) is not None:
         yield f"    file {_quote(place.file)} {place.offset} {_quote(place.sha256)}"
     elif tiles:
         changes = np.flatnonzero((table.words[1:] != table.words[:-1]).any(axis=1)) + 1

@@ -40,6 +40,11 @@ class Words:
         """Whether all tiles hold the same words."""
         return len(self.array) > 1 and bool((self.array == self.array[0]).all())
 
+    @property
+    def raw(self) -> bytes:
+        """The words as they are stored, little-endian: one row if all tiles share it."""
+        return (self.array[:1] if self.shared else self.array).astype("<u4").tobytes()
+
     @cached_property
     def digest(self) -> str:
         """sha256 of the words."""
@@ -90,12 +95,10 @@ class WordsAttr(Data[Words]):
     def print_parameter(self, printer: Printer) -> None:
         tiles, count = self.data.array.shape
         shared = self.data.shared
-        raw = (self.data.array[:1] if shared else self.data.array).astype("<u4").tobytes()
+        raw = self.data.raw
         with printer.in_angle_brackets():
             printer.print_string(f"[{tiles}, {count}]{' shared' if shared else ''}, ")
-            writer = sidecar.writer()
-            if writer is not None:
-                reference = writer.put(raw)
+            if (reference := sidecar.place_of(raw)) is not None:
                 printer.print_string(
                     f'file "{reference.file}" {reference.offset} sha256 "{reference.sha256}"'
                 )

@@ -94,8 +94,13 @@ def test_rows_are_explained() -> None:
 
 
 def test_tables_may_go_to_a_sidecar_file(tmp_path: Path) -> None:
-    with sidecar.writing(tmp_path / "p.tasm.data"):
+    tables = sidecar.Tables(tmp_path / "p.tasm.data")
+    for table in sample().tables:
+        tables.add(table.words.astype("<u4").tobytes())
+    with sidecar.referring(tables):
         text = format_tasm(sample())
+    assert not tables.path.exists()  # printing writes nothing
+    tables.write()
     assert "tiles 0" not in text
     with sidecar.reading(tmp_path):
         assert parse_tasm(text) == sample()

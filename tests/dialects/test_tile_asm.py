@@ -33,6 +33,7 @@ from tilewright.backends.program import (
 )
 from tilewright.dialects.asm.instructions import CallOp
 from tilewright.dialects.tile_asm import TileAsm, module_to_program, program_to_module
+from tilewright.tools.driver.output import print_beside, tables_of
 
 
 def sample(words: int = 3) -> Program:
@@ -132,8 +133,7 @@ def test_large_tables_go_to_a_sidecar_file(tmp_path: Path) -> None:
     program = sample(words=5000)
     module = program_to_module(program)
     assert sum(table.nbytes * 4 for table in program.tables) > sidecar.INLINE_LIMIT
-    with sidecar.writing(tmp_path / "p.mlir.data"):
-        text = text_of(module)
+    text = print_beside(tables_of(module), tmp_path / "p.mlir.data", lambda: text_of(module))
     assert len(text) < 5000
     assert 'file "p.mlir.data"' in text
     with sidecar.reading(tmp_path):
@@ -141,8 +141,8 @@ def test_large_tables_go_to_a_sidecar_file(tmp_path: Path) -> None:
 
 
 def test_a_changed_sidecar_file_is_refused(tmp_path: Path) -> None:
-    with sidecar.writing(tmp_path / "p.data"):
-        text = text_of(program_to_module(sample()))
+    module = program_to_module(sample())
+    text = print_beside(tables_of(module), tmp_path / "p.data", lambda: text_of(module))
     path = tmp_path / "p.data"
     path.write_bytes(b"\x07" + path.read_bytes()[1:])
     with (
@@ -153,15 +153,15 @@ def test_a_changed_sidecar_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_sidecar_reference_stays_in_its_folder(tmp_path: Path) -> None:
-    with sidecar.writing(tmp_path / "p.data"):
-        text = text_of(program_to_module(sample()))
+    module = program_to_module(sample())
+    text = print_beside(tables_of(module), tmp_path / "p.data", lambda: text_of(module))
     with sidecar.reading(tmp_path / "sub"), pytest.raises(ParseError, match="must stay in its folder"):
         parse(text.replace('"p.data"', '"../p.data"'))
 
 
 def test_a_missing_sidecar_file_is_named(tmp_path: Path) -> None:
-    with sidecar.writing(tmp_path / "p.data"):
-        text = text_of(program_to_module(sample()))
+    module = program_to_module(sample())
+    text = print_beside(tables_of(module), tmp_path / "p.data", lambda: text_of(module))
     (tmp_path / "p.data").unlink()
     with sidecar.reading(tmp_path), pytest.raises(ParseError, match=r"cannot read sidecar file .*p\.data"):
         parse(text)

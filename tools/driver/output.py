@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -19,19 +19,18 @@ from tilewright.backends import sidecar
 from tilewright.tools.driver.errors import DriverError
 
 
-def table_bytes(module: ModuleOp) -> int:
-    """Bytes of all tables in the module, as they would be printed inline."""
+def tables_of(module: ModuleOp) -> list[bytes]:
+    """The words of all tables in a module, in order."""
     if "tilewright.dialects.asm.attributes" not in sys.modules:
-        return 0  # nothing in this process has made a table
+        return []  # nothing in this process has made a table
     from tilewright.dialects.asm.attributes import WordsAttr
 
-    total = 0
-    for op in module.walk():
-        for attribute in (*op.properties.values(), *op.attributes.values()):
-            if isinstance(attribute, WordsAttr):
-                array = attribute.data.array
-                total += 4 * (array[:1] if attribute.data.shared else array).size
-    return total
+    return [
+        attribute.data.raw
+        for op in module.walk()
+        for attribute in (*op.properties.values(), *op.attributes.values())
+        if isinstance(attribute, WordsAttr)
+    ]
 
 
 def print_with_tables(module: ModuleOp, data_path: Path | None, text: Callable[[], str]) -> str:
@@ -40,7 +39,8 @@ def print_with_tables(module: ModuleOp, data_path: Path | None, text: Callable[[
 
     `DriverError` where the tables are too large and there is no file to hold them.
     """
-    total = table_bytes(module)
+    tables = tables_of(module)
+    total = sum(map(len, tables))
     if total <= sidecar.INLINE_LIMIT:
         return text()
     if data_path is None:
@@ -49,8 +49,18 @@ def print_with_tables(module: ModuleOp, data_path: Path | None, text: Callable[[
             hint="give -o FILE or --sidecar-dir DIR: the tables are written to a file there",
         )
     data_path.parent.mkdir(parents=True, exist_ok=True)
-    with sidecar.writing(data_path):
-        return text()
+    return print_beside(tables, data_path, text)
+
+
+def print_beside(tables: Iterable[bytes], data_path: Path, text: Callable[[], str]) -> str:
+    """`text()` with references to `tables`, which are written to `data_path` then."""
+    held = sidecar.Tables(data_path)
+    for raw in tables:
+        held.add(raw)
+    with sidecar.referring(held):
+        printed = text()
+    held.write()
+    return printed
 
 
 def write_module(module: ModuleOp, path: Path) -> None:
