@@ -31,9 +31,10 @@ from tilewright.machine.kernels.formulas import Scalars, Terms
 from tilewright.machine.kernels.measurements import FILE
 from tilewright.machine.kernels.registry import substituted
 from tilewright.passes.ir.exchange import read_figures
-from tilewright.sim.executor import Executor, RunResult
+from tilewright.sim.executor import Executor
+from tilewright.sim.results import RunResult
 from tilewright.tools.driver.main import load_module, make_context
-from tilewright.tools.tile_run import Clock, compile_module
+from tilewright.tools.run_compile import Clock, compile_module
 
 TOKENS, WIDTH, HIDDEN = 729, 1152, 4304
 PROGRAM = f"""

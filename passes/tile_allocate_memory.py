@@ -22,16 +22,10 @@ from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import buffer_type
 from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
-from tilewright.passes.ir.memory import (
-    SUPPORT,
-    SUPPORT_KEYS,
-    Requests,
-    check_row_cap,
-    member_stride,
-    memory_requests,
-)
+from tilewright.passes.ir.memory import Requests, member_stride, memory_requests
 from tilewright.passes.ir.memory_diagnosis import explain_in_ir
 from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.support import SUPPORT, SUPPORT_KEYS, check_row_cap
 from tilewright.passes.ir.tensors import machine_of
 from tilewright.planning.memory.check import check
 from tilewright.planning.memory.explain import refuse_pins

@@ -22,8 +22,9 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import buffer_type
 from tilewright.options import MACHINE_OPTION, option
-from tilewright.passes.ir.memory import Requests, check_row_cap, memory_requests
+from tilewright.passes.ir.memory import Requests, memory_requests
 from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.support import check_row_cap
 from tilewright.passes.ir.tensors import machine_of
 from tilewright.passes.tile_allocate_memory import place
 

@@ -39,7 +39,7 @@ from tilewright.machine.dtypes import itemsize, numpy_dtype
 from tilewright.machine.kernels import kernel
 from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.exchange import phase_buffers, phase_schedule
-from tilewright.passes.ir.memory import instruction_lives
+from tilewright.passes.ir.lives import instruction_lives
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.tensors import LoweringError, machine_of
 from tilewright.passes.tile_allocate_memory import SUPPORT, member_stride

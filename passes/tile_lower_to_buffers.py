@@ -50,8 +50,10 @@ from tilewright.passes.ir.tensors import (
 )
 from tilewright.planning.layout import View
 from tilewright.planning.operators import VIEWS, Choice, is_planned
-from tilewright.planning.operators.base import Builder, Operator, flat_layout
+from tilewright.planning.operators.base import Operator
+from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.movement import expand_convert
+from tilewright.planning.operators.targets import flat_layout
 from tilewright.planning.search.favourites import apply_view
 from tilewright.planning.stages import Buffer, ComputeStage, ExchangeStage, KernelOperand, Stages, Value
 

@@ -23,8 +23,9 @@ from tilewright.dialects import reference
 from tilewright.dialects.bounds import Bounds, bounds
 from tilewright.dialects.entry import read_entry
 from tilewright.dialects.tile_tensor import AddOp, GeluOp, MovementOperation
-from tilewright.sim.executor import Executor, RunResult, Tapped
+from tilewright.sim.executor import Executor
 from tilewright.sim.oracle import AsPlanned, Departure, Oracle, locate
+from tilewright.sim.results import RunResult, Tapped
 
 Array = NDArray[Any]
 

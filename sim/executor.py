@@ -11,41 +11,40 @@ step takes as long as its slowest tile.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from tilewright.backends import host
 from tilewright.backends.image import Debug, Image
-from tilewright.backends.program import ADDRESS_BITS, NO_POSITION, Binding, places
+from tilewright.backends.program import Binding, places
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine, load, names, split_reference
 from tilewright.machine.dtypes import itemsize, numpy_dtype
-from tilewright.machine.kernels.measurements import CYCLE_CLASSES, evidence
+from tilewright.machine.kernels.measurements import evidence
 from tilewright.sim import fabric, families
 from tilewright.sim.access import Tiles, as_tiles
+from tilewright.sim.accounts import Accounts, Observer
 from tilewright.sim.calls import Calls
 from tilewright.sim.illegal import IllegalProgram
 from tilewright.sim.memory import FULL, Memory, poison_word
+from tilewright.sim.patches import RowPatches
 from tilewright.sim.phase import Phase, read_table
 from tilewright.sim.placement import check_executed, check_image
 from tilewright.sim.relocate import Relocation
+from tilewright.sim.results import Category, RepeatCycles, RunResult, Tapped
 from tilewright.sim.supervisor import (
     MOST_STEPS,
     Decoded,
     DecodedCall,
     DecodedExchange,
-    DecodedPatch,
     DecodedRepeat,
     DecodedTap,
     decode_supervisor,
     walk,
 )
 
-Category = Literal["compute", "exchange", "copy", "sync"]
 PERSISTENT_BLOCK = 1 << 22
 """Words looked at at a time when receives are checked against what must not be overwritten."""
 
@@ -54,112 +53,7 @@ class ExecutionError(TileError):
     """Inputs or parameters that do not fit the program."""
 
 
-@dataclass(frozen=True)
-class Step:
-    """
-    One executed step. `start` and `cycles` are on the clock of the whole run; a step of category "exchange"
-    is followed by one of category "sync" for the phase overhead. `busy` is the mean over all tiles, `tiles`
-    how many take part, `iteration` the iteration number of each enclosing repeat, `word` the supervisor word
-    (position of the instruction in the program). `evidence`: what the cycles rest on, of `CYCLE_CLASSES`.
-    """
-
-    name: str
-    category: Category
-    provenance: str
-    start: int
-    cycles: int
-    busy: float
-    tiles: int
-    iteration: tuple[int, ...]
-    word: int
-    slowest: int
-    evidence: str = "measured"
-
-    @property
-    def operator(self) -> str:
-        """The operator that it belongs to, or what it does where it belongs to none."""
-        return operator_of_step(self.provenance, self.name)
-
-
-def operator_of_step(provenance: str, name: str) -> str:
-    """The operator that a provenance ("layers.q: partial sums") starts with; the step's name without one."""
-    return provenance.partition(":")[0] or name
-
-
-@dataclass(frozen=True)
-class RepeatCycles:
-    """
-    Cycles of a repeat (its first execution, when it is nested): the first iteration, and the mean of the
-    others.
-    """
-
-    name: str
-    count: int
-    first: int
-    per_iteration: float | None
-
-
-@dataclass(frozen=True)
-class Tapped:
-    """A value seen while the program runs."""
-
-    value: str
-    iteration: tuple[int, ...]
-    data: np.ndarray
-    binding: Binding
-
-
-@dataclass(eq=False)
-class RunResult:
-    """
-    What a run gives back: outputs by name (logical arrays), cycles by category with "total" and
-    "assumed_share", the steps. `evidence`: the cycles by what they rest on, of `CYCLE_CLASSES`; they sum to
-    the total.
-    """
-
-    outputs: dict[str, np.ndarray]
-    cycles: dict[str, float]
-    steps: tuple[Step, ...]
-    repeats: tuple[RepeatCycles, ...]
-    taps: tuple[Tapped, ...] = ()
-    evidence: dict[str, int] = field(default_factory=dict[str, int])
-
-
 TapCallback = Callable[[Tapped], None]
-
-
-@dataclass(eq=False)
-class _Totals:
-    cycles: dict[Category, int] = field(
-        default_factory=lambda: {"compute": 0, "exchange": 0, "copy": 0, "sync": 0}
-    )
-    evidence: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CYCLE_CLASSES, 0))
-
-
-@dataclass(frozen=True, eq=False)
-class Pending:
-    """
-    A step since the last barrier: cycles int64 (tiles,), and what they rest on, index into `CYCLE_CLASSES`
-    int64 (tiles,). `active` tiles take part.
-    """
-
-    phase: Phase
-    category: Category
-    cycles: npt.NDArray[np.int64]
-    evidence: npt.NDArray[np.int64]
-    active: int
-
-
-class Observer(Protocol):
-    """Told what a run executes, as it does."""
-
-    def segment(self, steps: Sequence[Pending], start: int, slowest: int) -> None:
-        """A barrier: the steps since the last one began at cycle `start`, tile `slowest` took longest."""
-        ...
-
-    def exchanged(self, phase: Phase, delivery: fabric.Delivery) -> None:
-        """What an exchange phase has moved."""
-        ...
 
 
 def _check_machine(reference: str, machine: Machine) -> None:
@@ -343,24 +237,21 @@ class Executor:
                 parts = array.reshape(binding.count, *places(binding.layout, binding.view)[1].shape)
                 for member, part in enumerate(parts):
                     self._write(binding, part, name, member, keep=False)
-        self._totals = _Totals()
-        self._steps: list[Step] = []
+        self._accounts = Accounts(self.memory.tiles, self.observer)
         self._repeats: list[RepeatCycles] = []
         self._taps: list[Tapped] = []
         self._tap, self._tapped = tap, values
-        self._clock = 0
-        self._segment: list[Pending] = []
         self._body(self._decode(), ())
-        self._barrier()
+        self._accounts.barrier()
         outputs: dict[str, np.ndarray] = {}
         for binding in self.image.bindings:
             if binding.kind == "output":
                 outputs[_host_name(binding)] = self._read_all(binding)
-        cycles: dict[str, float] = {"total": self._clock, **self._totals.cycles}
-        rests_on = self._totals.evidence
-        cycles["assumed_share"] = rests_on["assumed"] / self._clock if self._clock else 0.0
+        cycles: dict[str, float] = {"total": self._accounts.clock, **self._accounts.cycles}
+        rests_on = self._accounts.evidence
+        cycles["assumed_share"] = rests_on["assumed"] / self._accounts.clock if self._accounts.clock else 0.0
         return RunResult(
-            outputs, cycles, tuple(self._steps), tuple(self._repeats), tuple(self._taps), rests_on
+            outputs, cycles, tuple(self._accounts.steps), tuple(self._repeats), tuple(self._taps), rests_on
         )
 
     def _forget(self) -> None:
@@ -433,7 +324,7 @@ class Executor:
                     category: Category = (
                         "copy" if self.machine.family.kernel(called.kernel).moves else "compute"
                     )
-                    self._record(phase, category, called.cycles, called.evidence, called.active)
+                    self._accounts.record(phase, category, called.cycles, called.evidence, called.active)
                 case DecodedExchange():
                     self._exchange(instruction, iteration)
                 case DecodedRepeat():
@@ -441,167 +332,41 @@ class Executor:
                 case DecodedTap():
                     self._take_tap(instruction, iteration)
 
-    def _record(
-        self,
-        phase: Phase,
-        category: Category,
-        cycles: npt.NDArray[np.int64] | int,
-        rests_on: npt.NDArray[np.int64] | None = None,
-        active: int | None = None,
-    ) -> None:
-        """
-        Account a step: `cycles` per tile, or one number for all; without `rests_on`, those of the fabric. An
-        exchange phase is a segment of its own.
-        """
-        if isinstance(cycles, int | np.integer):
-            cycles = np.full(self.memory.tiles, int(cycles), np.int64)
-        count = int(np.count_nonzero(cycles)) if active is None else active
-        if rests_on is None:
-            rests_on = np.full(self.memory.tiles, CYCLE_CLASSES.index(category), np.int64)
-        self._segment.append(Pending(phase, category, cycles, rests_on, count))
-        if category in ("exchange", "sync"):
-            self._barrier()
-
-    def _barrier(self) -> None:
-        """
-        All tiles wait for the slowest: the steps since the last barrier are attributed as that tile spent
-        them.
-
-        Tiles go through the kernel calls between two exchange phases at their own pace, so it is their sums
-        that count, not the slowest tile of each call.
-        """
-        if not self._segment:
-            return
-        total = np.sum([step.cycles for step in self._segment], axis=0)
-        slowest = int(total.argmax())
-        if self.observer is not None:
-            self.observer.segment(self._segment, self._clock, slowest)
-        for step in self._segment:
-            worst = int(step.cycles[slowest])
-            phase, rests_on = step.phase, CYCLE_CLASSES[step.evidence[slowest]]
-            self._steps.append(
-                Step(
-                    phase.name,
-                    step.category,
-                    phase.provenance,
-                    self._clock,
-                    worst,
-                    float(step.cycles.mean()),
-                    step.active,
-                    phase.iteration,
-                    phase.word,
-                    slowest,
-                    rests_on,
-                )
-            )
-            self._clock += worst
-            self._totals.cycles[step.category] += worst
-            self._totals.evidence[rests_on] += worst
-        self._segment.clear()
-
-    # ------------------------------------------------------------------------------------------ repeats and
-    # taps
+    # ----------------------------------------------------------------------------------- repeats and taps
 
     def _repeat(self, repeat: DecodedRepeat, iteration: tuple[int, ...]) -> None:
         phase = self._phase(repeat.word, iteration)
+        accounts = self._accounts
         first = 0
-        self._barrier()
-        start = self._clock
-        originals: list[
-            tuple[DecodedPatch, npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint32]]
-        ] = []
-        for patch in repeat.patches if repeat.count else ():
-            tile, word = self._patched_words(patch, phase)
-            originals.append((patch, tile, word, self.memory.words[tile, word].copy()))
-        self._refuse_patched_twice(originals, phase)
+        accounts.barrier()
+        start = accounts.clock
+        patches = RowPatches(self.memory, repeat.patches if repeat.count else (), phase)
         for number in range(repeat.count):
             self._body(repeat.body, (*iteration, number))
-            self._barrier()  # iterations are told apart
+            accounts.barrier()  # iterations are told apart
             if number == 0:
-                first = self._clock - start
+                first = accounts.clock - start
             if number + 1 < repeat.count:
-                for patch, tile, word, _ in originals:
-                    self._apply_patch(patch, tile, word, phase)
-                self._record_patches([tile for _, tile, _, _ in originals], phase)
-        for _, tile, word, words in originals:
-            self.memory.words[tile, word] = words
+                patches.apply()
+                self._record_patches(patches, phase)
+        patches.restore()
         if repeat.count > 1:
-            self._record_patches([tile for _, tile, _, _ in originals], phase)
-        self._barrier()
+            self._record_patches(patches, phase)
+        accounts.barrier()
         if not any(iteration):
-            rest = (self._clock - start - first) / (repeat.count - 1) if repeat.count > 1 else None
+            rest = (accounts.clock - start - first) / (repeat.count - 1) if repeat.count > 1 else None
             self._repeats.append(RepeatCycles(phase.name, repeat.count, first, rest))
 
-    def _patched_words(
-        self, patch: DecodedPatch, phase: Phase
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """(tile, word number in SRAM) of the row words that a patch changes."""
-        positions = read_table(self.memory, patch.positions, patch.count, phase)
-        read_table(self.memory, patch.rows, patch.width, phase)
-        tile, entry = np.nonzero(positions != NO_POSITION)
-        word = positions[tile, entry].astype(np.int64)
-        outside = np.flatnonzero(word >= patch.width)
-        if outside.size:
-            raise IllegalProgram(
-                f"a patch names word {int(word[outside[0]])} of a row of {patch.width}",
-                rule="address out of range",
-                tile=int(tile[outside[0]]),
-                phase=str(phase),
-                address=patch.positions,
-            )
-        return tile, word + (patch.rows - self.memory.base) // 4
-
-    def _refuse_patched_twice(
-        self,
-        patched: list[
-            tuple[DecodedPatch, npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint32]]
-        ],
-        phase: Phase,
-    ) -> None:
-        if not patched:
-            return
-        words = self.memory.words.shape[1]
-        places = np.sort(np.concatenate([tile * words + word for _, tile, word, _ in patched]))
-        twice = np.flatnonzero(places[1:] == places[:-1])
-        if twice.size:
-            tile, word = divmod(int(places[twice[0]]), words)
-            raise IllegalProgram(
-                "a word of a row is patched twice between two iterations",
-                rule="bad patch",
-                tile=tile,
-                phase=str(phase),
-                address=self.memory.base + 4 * word,
-            )
-
-    def _apply_patch(
-        self, patch: DecodedPatch, tile: npt.NDArray[np.int64], word: npt.NDArray[np.int64], phase: Phase
-    ) -> None:
-        words = self.memory.words[tile, word].astype(np.int64)
-        limit = 1 << ADDRESS_BITS
-        value = (words >> patch.shift) % limit + patch.delta_words
-        outside = np.flatnonzero((value < 0) | (value >= limit))
-        if outside.size:
-            at = int(outside[0])
-            raise IllegalProgram(
-                f"a patch moves an address field to {int(value[at])} words",
-                rule="address out of range",
-                tile=int(tile[at]),
-                phase=str(phase),
-                address=self.memory.base + int(word[at]) * 4,
-            )
-        mask = (limit - 1) << patch.shift
-        self.memory.words[tile, word] = (words & ~mask & 0xFFFFFFFF | value << patch.shift).astype(np.uint32)
-
-    def _record_patches(self, patched: list[npt.NDArray[np.int64]], phase: Phase) -> None:
+    def _record_patches(self, patches: RowPatches, phase: Phase) -> None:
         """The patches of a repeat are one call, at the price of all words that the tile patches."""
-        if not patched:
+        if not patches:
             return
-        counts = np.bincount(np.concatenate(patched), minlength=self.memory.tiles)
+        counts = patches.counts
         step = Phase(f"{phase.name}: patch rows", phase.provenance, phase.word, phase.iteration)
         rests_on = evidence(
             self.machine.family.kernel("patch_rows"), self.machine, counts[:, None], ("u32", "u32")
         )
-        self._record(step, "copy", self.machine.patch_cycles(counts), rests_on)
+        self._accounts.record(step, "copy", self.machine.patch_cycles(counts), rests_on)
 
     def _take_tap(self, tap: DecodedTap, iteration: tuple[int, ...]) -> None:
         if self._tap is None:
@@ -639,9 +404,9 @@ class Executor:
             self.observer.exchanged(phase, delivery)
         ends = np.asarray(delivery.end_cycle, np.int64)
         if len(delivery.nwords) or int(ends.max(initial=0)) > 1:
-            self._barrier()
-            self._record(phase, "exchange", ends)
-            self._record(phase, "sync", int(self.machine.phase_overhead))
+            self._accounts.barrier()
+            self._accounts.record(phase, "exchange", ends)
+            self._accounts.record(phase, "sync", int(self.machine.phase_overhead))
 
     def _deliver(self, words: npt.NDArray[np.uint32], rows: int, phase: Phase) -> fabric.Delivery:
         """Rows are decoded, and what does not depend on contents is checked, once for the same words."""
@@ -686,11 +451,8 @@ class Executor:
                         address=int(delivery.dst_address[piece]) + 4 * word,
                     )
 
-    # ------------------------------------------------------------------------------------------ kernel calls
 
-
-# ---------------------------------------------------------------------------------------------- free
-# functions
+# -- bindings ------------------------------------------------------------------------------------------------
 
 
 def _members(binding: Binding) -> tuple[str, ...]:

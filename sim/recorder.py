@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from tilewright.machine import Machine
 from tilewright.machine.kernels.measurements import CYCLE_CLASSES
-from tilewright.sim.executor import Pending
+from tilewright.sim.accounts import Pending
 from tilewright.sim.fabric import Delivery
 from tilewright.sim.phase import Phase
 

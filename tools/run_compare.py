@@ -11,8 +11,9 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.sim.as_given import compare_run
-from tilewright.sim.executor import Executor, RunResult
+from tilewright.sim.executor import Executor
 from tilewright.sim.oracle import Departure, Oracle
+from tilewright.sim.results import RunResult
 
 SHOWN = 10
 """Departures from the reference that are printed, a line each; the others are counted."""

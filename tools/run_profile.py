@@ -27,7 +27,8 @@ from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels.measurements import CYCLE_CLASSES
 from tilewright.passes.ir.exchange import PhaseFigures
 from tilewright.passes.ir.graph import GraphOfModule, plan_of
-from tilewright.passes.ir.memory import Events, buffer_lives, memory_requests, source_text
+from tilewright.passes.ir.lives import Events, buffer_lives, source_text
+from tilewright.passes.ir.memory import memory_requests
 from tilewright.passes.pipeline import level_of
 from tilewright.planning.graph import OperatorNode, RepeatNode
 from tilewright.planning.layout import Layout
@@ -49,8 +50,8 @@ from tilewright.profile import (
     Segment,
     Step,
 )
-from tilewright.sim.executor import operator_of_step
 from tilewright.sim.recorder import tile_groups
+from tilewright.sim.results import operator_of_step
 
 if TYPE_CHECKING:
     from tilewright.sim.recorder import Recorder

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from tilewright.backends.program import Program
     from tilewright.frontends.program_folder import ProgramFolder
-    from tilewright.sim.executor import Step, Tapped
+    from tilewright.sim.results import Step, Tapped
 
 
 # ---------------------------------------------------------------------------------------------- the work

@@ -9,18 +9,26 @@ when everything passed, 1 when the input is wrong, does not fit, or a check fail
 from __future__ import annotations
 
 import argparse
-import resource
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilewright.diagnostics import TileError
 from tilewright.steps import StepLog
 from tilewright.tools.driver.main import load_module, make_context, run_tool
+from tilewright.tools.run_compile import (
+    Clock,
+    RunError,
+    check_machine,
+    compile_module,
+    forget_compilation,
+    given_machine,
+    planned_copy,
+)
+from tilewright.tools.run_figures import figures_console, print_figures, result_record, with_costs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,32 +37,10 @@ if TYPE_CHECKING:
     from tilewright.backends.program import Program
     from tilewright.frontends.program_folder import ProgramFolder
     from tilewright.machine import Machine
-    from tilewright.passes.ir.exchange import PhaseFigures
-    from tilewright.sim.executor import RunResult
     from tilewright.sim.recorder import Recorder
-    from tilewright.tools.result_schema import Result
+    from tilewright.sim.results import RunResult
     from tilewright.tools.run_checks import Surface
     from tilewright.tools.run_profile import CompilationFacts
-
-
-class RunError(TileError):
-    """A program that cannot be run as asked."""
-
-
-@dataclass
-class Clock:
-    """Seconds by phase, and the peak of this process's memory."""
-
-    phases: dict[str, float] = field(default_factory=dict[str, float])
-    steps: StepLog = field(default_factory=lambda: StepLog(None))
-
-    def measure(self, name: str, since: float) -> None:
-        self.phases[name] = self.phases.get(name, 0.0) + time.perf_counter() - since
-
-    @staticmethod
-    def peak_rss() -> int:
-        """Bytes (Linux reports KiB)."""
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -127,85 +113,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def compile_module(
-    module: ModuleOp,
-    context: Any,
-    machine: str | None,
-    plan: Path | None,
-    clock: Clock,
-    dump_plan: Path | None = None,
-    check_exchange: bool = False,
-    facts: CompilationFacts | None = None,
-) -> Program:
-    """
-    Run what is left of a compilation, timing each pass; returns the machine program. `check_exchange`: judge
-    its rows against what each phase has to deliver. `facts` notes what a profile says of it.
-    """
-    from xdsl.dialects.builtin import StringAttr
-
-    from tilewright.dialects.tile_asm import module_to_program
-    from tilewright.passes import pipeline
-    from tilewright.passes.ir.exchange import ExpectedPhase, check_program, expected_phases
-    from tilewright.passes.ir.graph import plan_of
-    from tilewright.passes.ir.tensors import MACHINE, machine_of
-
-    expected: list[ExpectedPhase] = []
-
-    if pipeline.level_of(module) == "machine":
-        if check_exchange:
-            raise RunError(
-                "--check-exchange: a lowered program no longer says what its exchanges deliver",
-                hint="give the program as it was before tile-lower-to-asm",
-            )
-        return replace(module_to_program(module), machine=_check_machine(module, machine))
-    module.attributes[MACHINE] = StringAttr(_given_machine(module, machine).reference)
-
-    @contextmanager
-    def observe(stage: pipeline.Stage, module: ModuleOp) -> Iterator[None]:
-        if check_exchange and stage.name == "tile-lower-to-asm":
-            expected.extend(expected_phases(module))
-        start = time.perf_counter()
-        clock.steps.start(stage.name)
-        yield
-        clock.measure(stage.name, start)
-        clock.steps.end(stage.name)
-        if stage.name == "tile-plan-layouts" and dump_plan is not None:
-            plan_of(module).write(dump_plan)
-        if facts is not None:
-            facts.after(stage.name, module)
-
-    pipeline.compile(module, plan=plan, context=context, observe=observe)
-    program = module_to_program(module)
-    if check_exchange:
-        start = time.perf_counter()
-        count = check_program(program, expected, machine_of(module, None))
-        clock.measure("check-exchange", start)
-        print(f"{count} sets of exchange rows checked in {len(expected)} phases: nothing found")
-    return program
-
-
-def _check_machine(module: ModuleOp, machine: str | None) -> str:
-    """What names the machine of a compiled program, which `--machine` must not contradict."""
-    from tilewright.dialects.tile_asm import module_to_program
-    from tilewright.machine import load
-    from tilewright.passes.ir.tensors import check_agreement
-
-    written = module_to_program(module).machine
-    if machine is None:
-        return written
-    check_agreement(machine, written, f"--machine {machine}")
-    return load(machine).reference
-
-
-def _given_machine(module: ModuleOp, machine: str | None) -> Machine:
-    """The machine of a run: that of `--machine`, which the program must not contradict, or the program's."""
-    from tilewright import settings
-    from tilewright.passes.ir.tensors import machine_of
-
-    with settings.use(replace(settings.current(), machine=machine)):
-        return machine_of(module, None)
-
-
 def run(arguments: Sequence[str]) -> int:
     """Do what the command line says; returns the exit status."""
     import numpy as np
@@ -241,9 +148,9 @@ def run(arguments: Sequence[str]) -> int:
     module = pipeline.select_program(load_module(folder.program_path, context), context, options.entry)
     clock.measure("read", start)
     if pipeline.level_of(module) == "machine":
-        machine = load(_check_machine(module, options.machine))
+        machine = load(check_machine(module, options.machine))
     else:
-        machine = _given_machine(module, options.machine)
+        machine = given_machine(module, options.machine)
     if pipeline.level_of(module) != "tensors" and options.compare is not None:
         raise RunError("--compare=each needs the tensor program, not a compiled one")
     runs: int | None = None
@@ -262,7 +169,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.compare == "each":
         from tilewright.tools.run_compare import Compared
 
-        compared = Compared(_planned_copy(module, context, options), module.clone())
+        compared = Compared(planned_copy(module, context, options), module.clone())
     facts: CompilationFacts | None = None
     if options.profile is not None:
         from tilewright.tools.run_profile import CompilationFacts
@@ -297,7 +204,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.artifacts is not None:
         _write_artifacts(options.artifacts, module, program)
     del module
-    _forget_compilation()
+    forget_compilation()
 
     if runs is None:  # a module of buffers: its bindings are known now
         reads = run_checks.surface(program_to_module(program))
@@ -337,8 +244,8 @@ def run(arguments: Sequence[str]) -> int:
     assert result is not None
     simulate_seconds = time.perf_counter() - simulate_start
     stacked = {name: np.stack(values) for name, values in outputs.items()}
-    record = _record(folder, program, machine, result, stacked, runs, figures)
-    record = _with_costs(record, clock, compile_seconds, compile_rss, simulate_seconds)
+    record = result_record(folder, program, machine, result, stacked, runs, figures)
+    record = with_costs(record, clock, compile_seconds, compile_rss, simulate_seconds)
     operators = run_report.operator_cycles(result.steps, work, machine)
     sections: dict[str, Any] = {"operators": [entry.to_json() for entry in operators]}
     sections["exchange_phases"] = [asdict(f) for f in figures]
@@ -349,12 +256,12 @@ def run(arguments: Sequence[str]) -> int:
         from tilewright.frontends.program_folder import write_tensors
 
         write_tensors(options.artifacts / "outputs.safetensors", stacked)
-    _print_table(record, machine, runs, folder.tolerance)
+    print_figures(record, machine, runs, folder.tolerance)
     print(resident_summary(program.bindings, machine.tiles))
     if layers.found:
-        run_report.print_layers(_console(), sections["layers"])
+        run_report.print_layers(figures_console(), sections["layers"])
     if options.profile_operators:
-        run_report.print_operators(_console(wide=True), operators)
+        run_report.print_operators(figures_console(wide=True), operators)
     if options.json is not None:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         record.write(options.json)
@@ -422,46 +329,6 @@ def _calibrate(module: ModuleOp, folder: ProgramFolder, path: Path) -> ProgramFo
     return replace(folder, tolerance={}, precision="f8, calibrated")
 
 
-def _forget_compilation() -> None:
-    """Give back what compiling remembered (schedules above all): the simulation needs the room."""
-    import ctypes
-    import gc
-
-    from tilewright.passes.ir.exchange import forget_schedules
-    from tilewright.planning.stages import cached_transfers
-
-    forget_schedules()
-    cached_transfers.cache_clear()
-    gc.collect()
-    if sys.platform == "linux":
-        # glibc keeps what is freed: a gigabyte here, which would stand beside the machine's memory.
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if trim is not None:
-            trim(0)
-
-
-def _console(wide: bool = False) -> Any:
-    """Where tables go; one that is not a terminal has no width to fit."""
-    from rich.console import Console
-
-    return Console(highlight=False, width=None if sys.stdout.isatty() or not wide else 200)
-
-
-def _planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -> Any:
-    """The oracle of the program: the same plans, evaluated in plain numpy."""
-    from xdsl.dialects.builtin import StringAttr
-
-    from tilewright.passes import pipeline
-    from tilewright.passes.ir.tensors import MACHINE
-    from tilewright.sim.oracle import Oracle
-
-    copy = module.clone()
-    if options.machine is not None:
-        copy.attributes[MACHINE] = StringAttr(_given_machine(module, options.machine).reference)
-    pipeline.compile(copy, plan=options.plan, context=context, homes="planned", until="tile-plan-layouts")
-    return Oracle(copy)
-
-
 def _write_artifacts(folder: Path, module: ModuleOp, program: Program) -> None:
     import json
 
@@ -480,159 +347,6 @@ def _write_artifacts(folder: Path, module: ModuleOp, program: Program) -> None:
 def _progress(text: str, last: bool) -> None:
     if sys.stderr.isatty():
         print(f"\r{text}", end="\n" if last else "", file=sys.stderr, flush=True)
-
-
-def _ratio(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def _record(
-    folder: ProgramFolder,
-    program: Program,
-    machine: Machine,
-    result: RunResult,
-    outputs: dict[str, np.ndarray],
-    runs: int,
-    figures: Sequence[PhaseFigures],
-) -> Result:
-    from tilewright.backends.accounting import memory_by_category, row_bytes
-    from tilewright.tools import result_schema as schema
-    from tilewright.version import __version__, commit
-
-    checks = []
-    for name, value in outputs.items():
-        if name not in folder.expected:
-            continue
-        expected = folder.expected[name]
-        actual = value if expected.ndim == value.ndim else value[0] if runs == 1 else value
-        if expected.ndim == value.ndim:
-            expected = expected[:runs]
-        elif runs > 1:
-            import numpy as np
-
-            expected = np.broadcast_to(expected, value.shape)
-        checks.append(schema.compare(name, actual, expected, folder.tolerance.get(name)))
-    task = None
-    if folder.task is not None and folder.task.output in outputs:
-        task = folder.task.measure(outputs[folder.task.output])
-    cycles = result.cycles
-    rows = row_bytes(program, machine)
-    phases = [t for t in program.tables if t.category == "rows"]
-    return schema.Result(
-        program=str(folder.program_path),
-        machine=machine.name,
-        tiles=machine.tiles,
-        clock_hz=machine.clock_hz,
-        precision=folder.precision,
-        cycles=schema.Cycles(
-            int(cycles["compute"]),
-            int(cycles["exchange"]),
-            int(cycles["copy"]),
-            int(cycles["sync"]),
-            float(cycles["assumed_share"]),
-        ),
-        compile=schema.Compile(0.0, 0),
-        simulate=schema.Simulate(0.0, 0),
-        memory=schema.Memory(memory_by_category(program, machine)),
-        exchange=schema.Exchange(
-            phases=len(phases),
-            transfers=sum(f.transfers for f in figures),
-            row_bytes_max=int(rows.max(initial=0)),
-            row_bytes_mean=float(rows.mean()),
-            scheduled_over_bound=_ratio(sum(f.scheduled for f in figures), sum(f.bound for f in figures)),
-            estimate_over_scheduled=_ratio(
-                sum(f.estimated + machine.phase_overhead for f in figures),
-                sum(f.scheduled + machine.phase_overhead for f in figures),
-            ),
-        ),
-        code_bytes_max=sum(c.nbytes for c in program.code),
-        repeats=[schema.Repeat(r.name, r.count, int(r.first), r.per_iteration) for r in result.repeats],
-        checks=checks,
-        task=task,
-        evidence=result.evidence,
-        origin=schema.Origin(__version__, commit(), machine.digest),
-    )
-
-
-def _with_costs(
-    record: Result, clock: Clock, compile_seconds: float, compile_rss: int, simulate_seconds: float
-) -> Result:
-    from tilewright.tools import result_schema as schema
-
-    return replace(
-        record,
-        compile=schema.Compile(compile_seconds, compile_rss, clock.phases),
-        simulate=schema.Simulate(simulate_seconds, clock.peak_rss()),
-    )
-
-
-_EVIDENCE = {
-    "measured_held_out": "rests on measured kernels, held-out points",
-    "measured": "on measured kernels, fitted points only",
-    "derived": "on derived kernels and forms",
-    "assumed": "on assumed kernels",
-    "exchange": "on the model of the exchange",
-    "sync": "on the overhead of its phases",
-}
-"""How the table names what cycles rest on."""
-
-
-def _print_table(record: Result, machine: Machine, runs: int, tolerance: Mapping[str, object]) -> None:
-    """The figures a reader looks for first; `tolerance` has the outputs that are held to one."""
-    from rich.table import Table
-
-    console = _console(wide=True)
-    data = record.to_json()
-    cycles = data["cycles"]
-    console.print(
-        f"{record.program} on {machine.name} ({machine.tiles} tiles, {record.precision or 'as written'})",
-        soft_wrap=True,
-    )
-    table = Table()
-    table.add_column("what")
-    table.add_column("figure", justify="right")
-    milliseconds = cycles["total"] / machine.clock_hz * 1e3
-    table.add_row(
-        "cycles a run", f"{cycles['total']:,} ({milliseconds:.3f} ms at {machine.clock_hz / 1e9:g} GHz)"
-    )
-    for name in ("compute", "exchange", "copy", "sync"):
-        table.add_row(f"  {name}", f"{cycles[name]:,}")
-    for name, part in data["evidence"].items():
-        share = f"{part:,} ({100 * part / max(cycles['total'], 1):.1f} %)"
-        table.add_row(f"  {_EVIDENCE[name]}", share)
-    for repeat in data["repeats"]:
-        rest = "" if repeat["per_iteration"] is None else f", then {repeat['per_iteration']:,.0f}"
-        table.add_row(f"repeat {repeat['name']} x {repeat['count']}", f"first {repeat['first']:,}{rest}")
-    memory = data["memory"]
-    of_total = f"{memory['max_tile_bytes']:,} of {memory['per_tile_total']:,} bytes"
-    table.add_row(f"memory of the fullest tile ({memory['max_tile']})", of_total)
-    for name, nbytes in memory["max_tile_categories"].items():
-        if nbytes:
-            table.add_row(f"  {name}", f"{nbytes:,}")
-    table.add_row(
-        "compile", f"{data['compile']['seconds']:.1f} s, {data['compile']['peak_rss_bytes'] / 2**30:.2f} GiB"
-    )
-    table.add_row(
-        f"simulate {runs} run{'s' if runs > 1 else ''}",
-        f"{data['simulate']['seconds']:.1f} s, {data['simulate']['peak_rss_bytes'] / 2**30:.2f} GiB",
-    )
-    for check in data["checks"]:
-        figures = ", ".join(
-            f"{label} {check[key]:.6g}"
-            for key, label in (
-                ("max_abs_error", "max abs error"),
-                ("cosine", "cosine"),
-                ("min_row_cosine", "min row cosine"),
-            )
-            if check[key] is not None
-        )
-        verdict = "passed" if check["output"] in tolerance else "no tolerance given"
-        verdict = verdict if check["passed"] else "FAILED"
-        table.add_row(f"output {check['output']}", f"{figures}: {verdict}")
-    if record.task is not None:
-        for name, value in record.task.items():
-            table.add_row(f"task {name}", f"{value:.4f}")
-    console.print(table)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

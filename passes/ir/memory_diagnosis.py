@@ -15,7 +15,8 @@ from xdsl.dialects.func import FuncOp
 
 from tilewright.dialects.tile import AllocOp, ComputeOp, ExchangeOp, buffer_type, owner_alloc
 from tilewright.machine.dtypes import itemsize
-from tilewright.passes.ir.memory import Events, Requests, source_text
+from tilewright.passes.ir.lives import Events, source_text
+from tilewright.passes.ir.memory import Requests
 from tilewright.planning.memory.explain import AllocationError, explain
 from tilewright.planning.memory.place import Unplaced
 from tilewright.planning.memory.problem import Buffer, Problem

@@ -14,7 +14,7 @@ from typing import Any
 
 from tilewright.machine import Machine
 from tilewright.planning.operators import attention, empty, gather, matmul, movement, pointwise, rowwise
-from tilewright.planning.operators.base import Operator, Record, Surroundings, Target
+from tilewright.planning.operators.base import Operator, Record, Surroundings
 from tilewright.planning.operators.empty import is_empty
 from tilewright.planning.operators.strategy import (
     Choice,
@@ -27,6 +27,7 @@ from tilewright.planning.operators.strategy import (
     strategies,
     unregister,
 )
+from tilewright.planning.operators.targets import Target
 from tilewright.planning.stages import Stages, Value
 
 

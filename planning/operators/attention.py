@@ -21,15 +21,8 @@ from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels.matrix_unit import COLUMNS, WEIGHT_MEMORY, product
 from tilewright.planning.layout import Axis, Layout, View
-from tilewright.planning.operators.base import (
-    Builder,
-    Operator,
-    Record,
-    Surroundings,
-    Target,
-    ceil_div,
-    round_up,
-)
+from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div, round_up
+from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.grids import check_fits, check_parts
 from tilewright.planning.operators.matmul import (
     batch_view,
@@ -40,6 +33,7 @@ from tilewright.planning.operators.matmul import (
 )
 from tilewright.planning.operators.rowwise import empty_rows
 from tilewright.planning.operators.strategy import Strategy
+from tilewright.planning.operators.targets import Target
 from tilewright.planning.stages import Stages, Value
 
 ROW_COLUMNS = 8

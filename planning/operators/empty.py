@@ -13,8 +13,10 @@ import math
 
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import float_format, is_fp8, is_integer
-from tilewright.planning.operators.base import Builder, Operator, flat_layout
+from tilewright.planning.operators.base import Operator
+from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.movement import fill_word
+from tilewright.planning.operators.targets import flat_layout
 from tilewright.planning.stages import Stages, Value
 
 

@@ -22,17 +22,11 @@ import numpy as np
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.planning.layout import Axis, Layout, Split, View
-from tilewright.planning.operators.base import (
-    Builder,
-    Operator,
-    Record,
-    Surroundings,
-    Target,
-    ceil_div,
-    merged_view,
-)
+from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div
+from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.grids import check_fits, check_parts
 from tilewright.planning.operators.strategy import Strategy
+from tilewright.planning.operators.targets import Target, merged_view
 from tilewright.planning.stages import Stages, Value
 
 ROW_BYTES = 8

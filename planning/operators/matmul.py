@@ -23,16 +23,10 @@ from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels.matrix_unit import COLUMNS, WEIGHT_MEMORY, product
 from tilewright.planning.layout import Axis, Layout, Split, View
-from tilewright.planning.operators.base import (
-    Builder,
-    Operator,
-    Record,
-    Surroundings,
-    Target,
-    ceil_div,
-    round_up,
-)
+from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div, round_up
+from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.strategy import Strategy
+from tilewright.planning.operators.targets import Target
 from tilewright.planning.stages import PlanError, Stages, Value
 
 FNUZ = ("f8E4M3FNUZ", "f8E5M2FNUZ")

@@ -14,15 +14,10 @@ from tilewright.machine import Machine
 from tilewright.machine.dtypes import is_integer, itemsize, numpy_dtype
 from tilewright.machine.numerics.rounding import round_to
 from tilewright.planning.layout import View
-from tilewright.planning.operators.base import (
-    Builder,
-    Operator,
-    Record,
-    Surroundings,
-    Target,
-    flat_layout,
-)
+from tilewright.planning.operators.base import Operator, Record, Surroundings
+from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.strategy import Strategy
+from tilewright.planning.operators.targets import Target, flat_layout
 from tilewright.planning.stages import Stages, Value
 
 

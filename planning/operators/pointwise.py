@@ -17,17 +17,10 @@ from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels.matrix_unit import panel_inputs
 from tilewright.planning.layout import Layout, View
-from tilewright.planning.operators.base import (
-    Builder,
-    Operator,
-    Record,
-    Surroundings,
-    Target,
-    ceil_div,
-    flat_layout,
-    row_layout,
-)
+from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div
+from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.strategy import Strategy
+from tilewright.planning.operators.targets import Target, flat_layout, row_layout
 from tilewright.planning.stages import Stages, Value
 
 FUNCTIONS = {

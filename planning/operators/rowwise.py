@@ -17,18 +17,11 @@ from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels.matrix_unit import panel_inputs
 from tilewright.planning.layout import Axis, Layout, Split, View
-from tilewright.planning.operators.base import (
-    Builder,
-    Operator,
-    Record,
-    Surroundings,
-    Target,
-    ceil_div,
-    merged_view,
-    round_up,
-)
+from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div, round_up
+from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.pointwise import broadcast_target
 from tilewright.planning.operators.strategy import Strategy
+from tilewright.planning.operators.targets import Target, merged_view
 from tilewright.planning.stages import Move, Stages, Value
 
 EMPTY_ROWS = {"zero": 0, "uniform": 1, "nan": 2}

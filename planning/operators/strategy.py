@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilewright.machine import Machine
-from tilewright.planning.operators.base import Operator, Record, Surroundings, Target
+from tilewright.planning.operators.base import Operator, Record, Surroundings
+from tilewright.planning.operators.targets import Target
 from tilewright.planning.stages import PlanError, Stages, Value
 from tilewright.suggestions import near
 

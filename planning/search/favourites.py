@@ -21,10 +21,11 @@ from tilewright.planning.graph import Graph, Node, OperatorNode, Placement, Read
 from tilewright.planning.homes import home_place
 from tilewright.planning.layout import View
 from tilewright.planning.operators import VIEWS, favourite, matmul, read_choice
-from tilewright.planning.operators.base import Operator, Surroundings, Target, flat_layout
+from tilewright.planning.operators.base import Operator, Surroundings
 from tilewright.planning.operators.pointwise import fills_storage
 from tilewright.planning.operators.rowwise import block_layout
 from tilewright.planning.operators.strategy import Choice
+from tilewright.planning.operators.targets import Target, flat_layout
 from tilewright.planning.plan import Plan, placement_texts
 from tilewright.planning.stages import PlanError, Value
 

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from tilewright.machine.dtypes import is_integer, name_of, numpy_dtype
 from tilewright.planning.layout import Layout, View
-from tilewright.sim.executor import Executor, RunResult, Tapped
+from tilewright.sim.executor import Executor
 from tilewright.sim.oracle.operations import Array, OracleError
 from tilewright.sim.oracle.program import Oracle
+from tilewright.sim.results import RunResult, Tapped
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,10 @@ from tilewright.machine.kernels import kernel, kernel_names
 from tilewright.sim import fabric
 from tilewright.sim.access import offsets
 from tilewright.sim.calls import operand_extents
-from tilewright.sim.executor import Executor, RunResult
+from tilewright.sim.executor import Executor
 from tilewright.sim.illegal import IllegalProgram
 from tilewright.sim.oracle import Oracle, OracleError, compare_each, differing
+from tilewright.sim.results import RunResult
 
 PAIRS = """
 builtin.module {

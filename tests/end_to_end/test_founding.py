@@ -23,10 +23,11 @@ from tilewright.frontends.workloads import dinov2, minilm, siglip
 from tilewright.frontends.workloads.encoder import Mode, Shape
 from tilewright.machine import load
 from tilewright.planning.plan import Plan
-from tilewright.sim.executor import Executor, RunResult
+from tilewright.sim.executor import Executor
+from tilewright.sim.results import RunResult
 from tilewright.tools import result_schema
 from tilewright.tools.driver.main import make_context
-from tilewright.tools.tile_run import Clock, compile_module
+from tilewright.tools.run_compile import Clock, compile_module
 from tilewright.tools.tile_run import main as tile_run
 
 PLAN = Path(__file__).parents[2] / "examples" / "siglip" / "plan.json"

@@ -26,7 +26,7 @@ from tilewright.planning.exchange.estimate import Estimate
 from tilewright.planning.exchange.fabric import FABRICS, FabricPlanner
 from tilewright.planning.layout import View
 from tilewright.planning.operators import Operator, Surroundings, favourite
-from tilewright.planning.operators.base import flat_layout
+from tilewright.planning.operators.targets import flat_layout
 from tilewright.planning.stages import Buffer, ExchangeStage, Value
 from tilewright.sim import families
 from tilewright.tools.driver.main import make_context

@@ -19,7 +19,8 @@ from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile import AllocOp, ExchangeOp
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import load
-from tilewright.passes.ir.memory import Events, buffer_lives, memory_requests
+from tilewright.passes.ir.lives import Events, buffer_lives
+from tilewright.passes.ir.memory import memory_requests
 from tilewright.passes.ir.memory_verify import MemoryFault, check_program, verify_memory
 from tilewright.passes.pipeline import passes
 from tilewright.planning.memory.problem import Problem

@@ -23,8 +23,9 @@ from tilewright.machine.dtypes import is_integer, numpy_dtype
 from tilewright.passes.ir.tensors import dtype_of, tensor_of
 from tilewright.passes.pipeline import passes
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
-from tilewright.sim.executor import Executor, Tapped
+from tilewright.sim.executor import Executor
 from tilewright.sim.oracle import AsPlanned, Oracle, OracleError, compare_each, differing, evaluate_operation
+from tilewright.sim.results import Tapped
 
 _PATH = Path(__file__).parents[1] / "end_to_end" / "random_programs.py"
 _SPEC = spec_from_file_location("oracle_random_programs", _PATH)

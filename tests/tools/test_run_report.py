@@ -15,7 +15,7 @@ from tilewright.frontends.program_folder import ProgramFolder
 from tilewright.frontends.workloads import encoder as e
 from tilewright.frontends.workloads import vit
 from tilewright.machine import load
-from tilewright.sim.executor import Step
+from tilewright.sim.results import Step
 from tilewright.tools import run_report, tile_run
 
 SHAPE = e.Shape(tokens=16, width=32, heads=2, mlp=48, layers=3, batch=1, patch=12)

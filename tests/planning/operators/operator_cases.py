@@ -12,7 +12,7 @@ from tilewright.machine.dtypes import itemsize, numpy_dtype
 from tilewright.planning.exchange.geometry import element_places
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators import Operator
-from tilewright.planning.operators.base import flat_layout
+from tilewright.planning.operators.targets import flat_layout
 from tilewright.planning.stages import (
     Buffer,
     ComputeStage,

@@ -27,7 +27,7 @@ from tilewright.planning.operators import (
     read_choice,
     strategies,
 )
-from tilewright.planning.operators.base import flat_layout
+from tilewright.planning.operators.targets import flat_layout
 from tilewright.planning.stages import PlanError, Stages, Value
 
 

@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The builder of an expansion: buffers, kernel calls, and the conversions that bring tensors into the layouts
+wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tilewright.machine import Machine
+from tilewright.machine.dtypes import itemsize
+from tilewright.planning.exchange.copies import bounding_box, choose_move, covers
+from tilewright.planning.layout import Layout, View
+from tilewright.planning.layout.padding import pad_region, panel_padding
+from tilewright.planning.operators.base import Operator, round_up
+from tilewright.planning.operators.targets import Target, identity
+from tilewright.planning.stages import (
+    Buffer,
+    ComputeStage,
+    ExchangeStage,
+    KernelOperand,
+    Move,
+    Scalar,
+    Stage,
+    Stages,
+    Value,
+    cached_transfers,
+)
+
+
+@dataclass
+class Builder:
+    """Collects buffers and stages of one expansion."""
+
+    operator: Operator
+    operands: tuple[Value, ...]
+    machine: Machine
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    stages: list[Stage] = field(default_factory=list)
+
+    def add_buffer(self, name: str, layout: Layout, dtype: str, category: str = "staging") -> str:
+        base, n = name, 1
+        while name in self.buffers:
+            n += 1
+            name = f"{base}{n}"
+        self.buffers[name] = Buffer(layout, dtype, category)
+        return name
+
+    def get(self, name: str) -> Buffer:
+        if name.startswith("in") and name[2:].isdigit():
+            return self.operands[int(name[2:])].buffer
+        return self.buffers[name]
+
+    def compute(
+        self,
+        kernel: str,
+        axes: str | Sequence[str],
+        ins: Sequence[tuple[str, Mapping[str, int]]],
+        outs: Sequence[tuple[str, Mapping[str, int]]],
+        reason: str,
+        **scalars: Scalar,
+    ) -> None:
+        """
+        Add a kernel call; each operand is (buffer, {kernel axis: storage axis or -1}) in the kernel's axis
+        order.
+        """
+        names = tuple(axes)
+        operands = [(KernelOperand(buffer, tuple(m.values())), tuple(m)) for buffer, m in (*ins, *outs)]
+        self.stages.append(
+            ComputeStage(
+                kernel,
+                names,
+                tuple(op for op, _ in operands[: len(ins)]),
+                tuple(op for op, _ in operands[len(ins) :]),
+                tuple(m for _, m in operands),
+                tuple(sorted(scalars.items())),
+                reason,
+            )
+        )
+
+    def fill(self, name: str, reason: str, word: int = 0) -> None:
+        """Write every word of a buffer's shards."""
+        op = KernelOperand(name, (), flat=True)
+        self.stages.append(ComputeStage("fill", ("n",), (), (op,), (("n",),), (("value", word),), reason))
+
+    def fill_padding(self, name: str, reason: str) -> None:
+        """Write zero behind the last valid index of every panelled axis of a buffer."""
+        buffer = self.get(name)
+        size = itemsize(buffer.dtype)
+        axes = panel_padding(buffer.layout)
+        if any(pad_region(buffer.layout, axis, size, self.machine.tiles) is None for axis in axes):
+            self.fill(name, reason)
+            return
+        names = tuple(f"x{i}" for i in range(len(buffer.layout.axes)))
+        for axis in axes:
+            op = KernelOperand(name, (axis,), pad=True)
+            self.stages.append(ComputeStage("fill", names, (), (op,), (("pad",),), (("value", 0),), reason))
+
+    def elementwise(self, kernel: str, src: str, dst: str, reason: str, **scalars: Scalar) -> None:
+        """A kernel that maps one buffer to another with the same storage axes and the same splits."""
+        axes = {f"x{i}": i for i in range(len(self.get(dst).layout.axes))}
+        self.compute(kernel, tuple(axes), [(src, axes)], [(dst, axes)], reason, **scalars)
+
+    def exchange(self, moves: Sequence[Move], reason: str) -> None:
+        if moves:
+            self.stages.append(ExchangeStage(tuple(moves), reason))
+
+    # -- conversions
+
+    def convert(
+        self,
+        sources: Sequence[tuple[str, View, Target]],
+        names: Sequence[str],
+        reason: str,
+        zero_pad: bool = False,
+        finite_lanes: bool = False,
+    ) -> list[str]:
+        """
+        Bring several tensors into the layouts wanted, in one exchange phase where possible; returns the
+        buffers.
+
+        Each source is (buffer, view, (layout, view)). A source that already has what is wanted is returned as
+        it is. `zero_pad`: what is no element of the tensor, behind panels or beside the view, is zero; else
+        nobody reads it. `finite_lanes`: beside the views the sources hold nothing but finite numbers, which
+        may come along in a last word that is completed.
+        """
+        phase = _Phase()
+        results: list[str] = []
+        for (src, view, (layout, dst_view)), name in zip(sources, names, strict=True):
+            have = self.get(src)
+            lanes = not dst_view.is_bijection(layout.shape)  # storage that is no element of the tensor
+            exact = zero_pad and lanes and not finite_lanes
+            padded = exact or (zero_pad and bool(panel_padding(layout)))
+            if have.layout == layout and view == dst_view and not padded:
+                results.append(src)
+                continue
+            dst = self.add_buffer(name, layout, have.dtype)
+            source = (src, view, dst_view)
+            if not exact:
+                source = self._complete_words(source, dst)
+                lanes = not source[2].is_bijection(layout.shape)
+            filled = self._move_into(phase, [source], dst, reason, 0 if exact else None)
+            if lanes and not exact:
+                phase.before.append((lambda d: lambda: self.fill(d, f"{reason}: zero padding"))(dst))
+            elif zero_pad and not filled:
+                phase.before.append((lambda d: lambda: self.fill_padding(d, f"{reason}: zero padding"))(dst))
+            results.append(dst)
+        self._finish(phase, reason)
+        return results
+
+    def gather_into(
+        self, sources: Sequence[tuple[str, View, View]], dst: str, reason: str, rest: int | None = None
+    ) -> None:
+        """
+        Move several tensors into parts of one existing buffer (concatenation, padding).
+
+        `rest`: the word of 4 bytes that repeats the element which the parts that no source writes are to
+        hold; None: nobody reads them, they may hold anything.
+        """
+        self.gather_each([(sources, dst)], reason, rest)
+
+    def gather_each(
+        self,
+        wanted: Sequence[tuple[Sequence[tuple[str, View, View]], str]],
+        reason: str,
+        rest: int | None = None,
+    ) -> None:
+        """`gather_into` for several buffers in one exchange phase."""
+        phase = _Phase()
+        for sources, dst in wanted:
+            self._move_into(phase, sources, dst, reason, rest)
+        self._finish(phase, reason)
+
+    def _finish(self, phase: _Phase, reason: str) -> None:
+        for step in phase.before:
+            step()
+        self.exchange(phase.moves, reason)
+        for step in phase.after:
+            step()
+
+    def _move_into(
+        self,
+        phase: _Phase,
+        sources: Sequence[tuple[str, View, View]],
+        dst: str,
+        reason: str,
+        rest: int | None,
+    ) -> bool:
+        """
+        Plan the moves into `dst`: spans of whole words as they are, finer permutations through a local
+        rearrangement.
+
+        The fabric moves words of 4 bytes. Where the two layouts cut words, in this order: rearrange at the
+        source so that words stay whole; receive in an order that keeps words whole and rearrange at the
+        destination; or carry each element in a word of its own (widen, exchange, narrow), which always works.
+        What walks whole shards (a local copy, a word that is completed) also writes what no source writes: it
+        is left out where that is to hold `rest` (see `gather_into`), and `rest` is laid in the buffer that
+        the moves arrive in. Returns whether all of `dst` is filled with it, the padding of panels included.
+        """
+        target = self.get(dst)
+        if rest is None and len(sources) == 1:
+            sources = [self._complete_words(sources[0], dst)]
+        choice = choose_move(
+            [(self.get(s).layout, v, d) for s, v, d in sources],
+            target.layout,
+            target.dtype,
+            exact=rest is not None,
+        )
+        if choice.kind == "local":
+            src = sources[0][0]
+            phase.after.append(
+                lambda: self.elementwise(
+                    "copy", src, dst, f"{reason}: reorder", run_bytes=self._run_bytes(src, dst)
+                )
+            )
+            return False
+        if choice.kind == "pack" and (source := self._compact(phase, sources[0], 1, reason)) is not None:
+            return self._move_into(phase, [source], dst, reason, rest)
+        covered = covers((d for _, _, d in sources), target.layout)
+        word = rest if choice.kind in ("words", "pack") and not covered else None
+        filled = word is not None
+        if word is not None:
+            phase.before.append(lambda: self.fill(dst, f"{reason}: what no source writes", word))
+        if choice.kind == "words":
+            phase.moves += [Move(s, v, dst, d) for s, v, d in sources]
+            return filled
+        if choice.kind == "pack":
+            ((src, view, dst_view),) = sources
+            assert choice.through is not None
+            tmp = self.add_buffer(f"{dst}.packed", choice.through, target.dtype)
+            phase.before.append(
+                lambda: self.elementwise(
+                    "copy", src, tmp, f"{reason}: pack words at the source", run_bytes=itemsize(target.dtype)
+                )
+            )
+            phase.moves.append(Move(tmp, view, dst, dst_view))
+            return filled
+        # What arrives elsewhere is copied whole into `dst`: all of it has to be defined.
+        if choice.kind == "unpack":
+            assert choice.through is not None
+            tmp = self.add_buffer(f"{dst}.arrived", choice.through, target.dtype)
+            if not covered:
+                phase.before.append(lambda: self.fill(tmp, f"{reason}: what no source writes", rest or 0))
+            phase.moves += [Move(s, v, tmp, d) for s, v, d in sources]
+            phase.after.append(lambda: self._unpack("copy", tmp, dst, reason))
+            return False
+        if itemsize(target.dtype) == 4:
+            raise self.operator.error(
+                "a 4-byte conversion does not move whole words", hint="this is a fault of the planner"
+            )
+        wide = self.add_buffer(f"{dst}.wide", target.layout, "u32")
+        if not covered:
+            element = (rest or 0) & ((1 << 8 * itemsize(target.dtype)) - 1)
+            phase.before.append(lambda: self.fill(wide, f"{reason}: what no source writes", element))
+        self._widen_into(phase, sources, wide, reason)
+        phase.after.append(lambda: self._unpack("narrow", wide, dst, reason))
+        return False
+
+    def _widen_into(
+        self, phase: _Phase, sources: Sequence[tuple[str, View, View]], wide: str, reason: str
+    ) -> None:
+        """
+        Plan the moves of elements that travel in a word of their own.
+
+        A widened shard takes a multiple of its source's, of which a piece may be little: pieces of one buffer
+        share it, small pieces of large shards are brought together first, and what still takes much memory
+        travels in several phases.
+        """
+        ratio = 4 // itemsize(self.get(sources[0][0]).dtype)
+        compact = [self._compact(phase, source, ratio, reason) or source for source in sources]
+        groups: dict[object, list[tuple[str, View, View]]] = {}
+        for source in compact:
+            groups.setdefault(self._storage(source[0]), []).append(source)
+        batches: list[list[list[tuple[str, View, View]]]] = [[]]
+        room = 0
+        for group in groups.values():
+            size = self.get(group[0][0]).bytes * ratio
+            if batches[-1] and room + size > self.staging_bytes:
+                batches.append([])
+                room = 0
+            batches[-1].append(group)
+            room += size
+        for batch in batches:
+            moves: list[Move] = []
+            for group in batch:
+                src = group[0][0]
+                words = self.add_buffer(f"{wide.removesuffix('.wide')}.words", self.get(src).layout, "u32")
+                phase.before.append(
+                    (lambda s, t: lambda: self.elementwise("widen", s, t, f"{reason}: one element a word"))(
+                        src, words
+                    )
+                )
+                moves += [Move(words, view, wide, dst_view) for _, view, dst_view in group]
+            if batch is batches[-1]:
+                phase.moves += moves
+            else:
+                phase.before.append((lambda m: lambda: self.exchange(m, f"{reason}: a part"))(moves))
+
+    @property
+    def staging_bytes(self) -> int:
+        """Bytes of a tile that rearranged copies of sources may take in one phase before memory is saved."""
+        return self.machine.sram_bytes // 16
+
+    def _storage(self, name: str) -> object:
+        """What two names of one buffer have in common."""
+        operand = name.startswith("in") and name[2:].isdigit()
+        found = self.operands[int(name[2:])].storage if operand else None
+        return name if found is None else found
+
+    def _compact(
+        self, phase: _Phase, source: tuple[str, View, View], ratio: int, reason: str
+    ) -> tuple[str, View, View] | None:
+        """
+        A move from the box of storage around a piece instead of from the shards that the piece lies in, which
+        would be copied whole (`ratio` times as large); None where that saves little.
+
+        The box is brought to all tiles, in whole words, by an exchange before the phase.
+        """
+        src, view, dst_view = source
+        have = self.get(src)
+        if have.bytes * ratio <= self.staging_bytes:
+            return None
+        found = bounding_box(view, have.layout, itemsize(have.dtype), self.machine.tiles)
+        if found is None:
+            return None
+        box, staged, inner = found
+        if staged.shard_bytes(itemsize(have.dtype)) * 4 > have.bytes:
+            return None
+        name = self.add_buffer(f"{src}.piece", staged, have.dtype)
+        phase.before.append(
+            lambda: self.exchange(
+                [Move(src, box, name, View.identity(box.shape))], f"{reason}: the words around a piece"
+            )
+        )
+        return name, inner, dst_view
+
+    def _complete_words(self, source: tuple[str, View, View], dst: str) -> tuple[str, View, View]:
+        """The move with its last word completed, if that lets it go as it is; else the move as given."""
+        target = self.get(dst)
+
+        def kind(move: tuple[str, View, View]) -> str:
+            return choose_move([(self.get(move[0]).layout, *move[1:])], target.layout, target.dtype).kind
+
+        if kind(source) in ("words", "local"):
+            return source
+        longer = self._whole_words(source, dst)
+        return longer if longer != source and kind(longer) == "words" else source
+
+    def _whole_words(self, source: tuple[str, View, View], dst: str) -> tuple[str, View, View]:
+        """
+        The same move with its last word completed, where both sides have lanes behind an axis that ends
+        inside a word.
+        """
+        src, view, dst_view = source
+        have, target = self.get(src), self.get(dst)
+        word = 4 // itemsize(have.dtype)
+        for axis in range(len(view.shape)):
+            extent = view.shape[axis]
+            full = round_up(extent, word)
+            if full == extent:
+                continue
+            longer = _lengthen(view, axis, full, have.layout), _lengthen(dst_view, axis, full, target.layout)
+            if longer[0] is not None and longer[1] is not None:
+                return src, longer[0], longer[1]
+        return source
+
+    def _unpack(self, kernel: str, src: str, dst: str, reason: str) -> None:
+        self.elementwise(
+            kernel,
+            src,
+            dst,
+            f"{reason}: unpack words at the destination",
+            run_bytes=itemsize(self.get(dst).dtype),
+        )
+
+    def _run_bytes(self, src: str, dst: str) -> int:
+        """Bytes that are contiguous on both sides of a local copy (what decides the copy kernel's speed)."""
+        a, b = self.get(src), self.get(dst)
+        size = itemsize(a.dtype)
+        spans = cached_transfers(a.layout, identity(a.layout), b.layout, identity(b.layout), size)
+        return int(spans.nbytes.min(initial=8)) if spans.whole_words else size
+
+    def finish(self, *results: tuple[str, View]) -> Stages:
+        return Stages(self.operands, self.buffers, tuple(self.stages), results)
+
+
+@dataclass
+class _Phase:
+    before: list[Any] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
+    after: list[Any] = field(default_factory=list)
+
+
+def _lengthen(view: View, axis: int, extent: int, layout: Layout) -> View | None:
+    """
+    The view with one logical axis made longer, if that axis is a plain storage axis with room behind it.
+    """
+    digits = view.digits[axis]
+    if len(digits) != 1 or digits[0][2] != 1 or digits[0][1] < 0:
+        return None
+    storage = digits[0][1]
+    users = [d for ds in view.digits for d in ds if d[1] == storage]
+    if len(users) != 1 or view.offsets[storage] + extent != layout.axes[storage].extent:
+        return None
+    shape = (*view.shape[:axis], extent, *view.shape[axis + 1 :])
+    return View(shape, (*view.digits[:axis], ((extent, storage, 1),), *view.digits[axis + 1 :]), view.offsets)
