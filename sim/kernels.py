@@ -167,15 +167,6 @@ def _layer_norm(
     return [numerics.layer_norm_rows(x, _row_vector(gamma), _row_vector(beta), epsilon, outs[0], saturate)]
 
 
-def _add_layer_norm(
-    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
-) -> list[Array]:
-    x, residual, gamma, beta = ins
-    saturate = bool(scalars.get("saturate", 1))
-    total = numerics.pointwise("add", x, residual, dtype=outs[0], saturate=saturate)
-    return [total, *_layer_norm([total, gamma, beta], outs[1:], scalars, extents)]
-
-
 def _norm_statistics(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
@@ -211,15 +202,6 @@ def _bias_gelu(
     x = _full(ins[0], (_tiles(ins), *extents))
     saturate = bool(scalars.get("saturate", 1))
     return [numerics.bias_gelu_rows(x, _row_vector(ins[1]), outs[0], saturate)]
-
-
-def _reduce_partials_bias_gelu(
-    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
-) -> list[Array]:
-    parts = [ins[0][:, min(p, ins[0].shape[1] - 1)] for p in range(extents[0])]
-    saturate = bool(scalars.get("saturate", 1))
-    out = numerics.reduce_partials(parts, outs[0], saturate, _row_vector(ins[1]), "gelu_tanh")
-    return [_full(out, (out.shape[0], *extents[1:]))]
 
 
 def _rms_norm(
@@ -270,13 +252,11 @@ SEMANTICS: dict[str, Semantics] = {
     "reduce_partials": _reduce_partials,
     **{f"reduce.{kind}": _reduce(kind) for kind in ("sum", "max", "min", "prod")},
     "layer_norm": _layer_norm,
-    "add_layer_norm": _add_layer_norm,
     "rms_norm": _rms_norm,
     "norm.statistics": _norm_statistics,
     "norm.merge": _norm_merge,
     "norm.apply": _norm_apply,
     "bias_gelu": _bias_gelu,
-    "reduce_partials.bias_gelu": _reduce_partials_bias_gelu,
     "softmax": _softmax,
     "softmax.exp": _softmax_exp,
 }

@@ -39,7 +39,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "fill": ("value",),
         "norm.merge": ("count",),
-        **dict.fromkeys(("layer_norm", "rms_norm", "add_layer_norm", "norm.apply"), ("epsilon",)),
+        **dict.fromkeys(("layer_norm", "rms_norm", "norm.apply"), ("epsilon",)),
     }
 )
 _MATRIX: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -54,9 +54,7 @@ _MATRIX: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 _ON_INTEGERS = ("neg", "abs", "relu", "square", "add", "sub", "mul", "div", "max", "min")
 _FLOATS = (
-    "reduce_partials.bias_gelu",
     "layer_norm",
-    "add_layer_norm",
     "rms_norm",
     "norm.statistics",
     "norm.merge",

@@ -247,13 +247,6 @@ def patch_by_workers(
     return _loop(extents[:, 0], machine.workers, 9 * machine.workers, 234, "words")
 
 
-def patch_by_supervisor(
-    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
-) -> Terms:
-    n = extents[:, 0]
-    return [("set-up", _constant(n, 24)), ("words", 32 * n)]
-
-
 def gather_rows(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     p, t, _, c = extents.T
     rounds = p * _ceil(t, machine.workers) * machine.workers
@@ -278,19 +271,6 @@ def reduce_partials(
         ("rounds", rounds * machine.workers * 11),
         ("partials", rounds * machine.workers * 2 * (p - 1)),
         *_f8_store(machine, n, dtypes[-1]),
-    ]
-
-
-def reduce_partials_bias_gelu(
-    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
-) -> Terms:
-    p, m, n = extents.T
-    strips = _ceil(n, 16)
-    return [
-        ("set-up", _constant(n, 288)),
-        ("column strips", strips * 222),
-        ("rounds", strips * _ceil(m * 4, machine.workers) * machine.workers * (20 + p)),
-        *_f8_store(machine, m * n, dtypes[-1]),
     ]
 
 

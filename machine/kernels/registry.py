@@ -229,9 +229,21 @@ def _register(
     if name in _REGISTRY:
         raise ValueError(f"kernel {name} registered twice")
     _REGISTRY[name] = Kernel(
-        name, axes, ins, outs, separate, code, evidence, source, formula, form, granule, scalars,
-        moves, sub_word,
-    )  # fmt: skip
+        name,
+        axes=axes,
+        ins=ins,
+        outs=outs,
+        separate=separate,
+        code_bytes=code,
+        evidence=evidence,
+        source=source,
+        formula=formula,
+        form=form,
+        granule=granule,
+        scalars=scalars,
+        moves=moves,
+        sub_word=sub_word,
+    )
 
 
 def _operands(text: str, *axes: str, alignment: int = 8) -> tuple[OperandRule, ...]:
@@ -281,34 +293,59 @@ for _product in PRODUCTS:
         code=1536,
     )
 
-# Elementwise: bundles of a worker per 4 halves and per 2 floats, load and store included.
+# Elementwise.
 
 _PL = "PL popopsCycleEstimators"
-for _name, _half, _single, _evidence, _source in (
-    ("neg", 3, 3, "derived", "as relu"),
-    ("abs", 3, 3, "derived", "as relu"),
-    ("exp", 4, 6, "derived", _PL),
-    ("log", 4, 12, "derived", _PL),
-    ("sqrt", 23, 10, "derived", _PL),
-    ("rsqrt", 19, 8, "derived", _PL),
-    ("tanh", 4, 12, "derived", _PL),
-    ("erf", 60, 30, "assumed", "PL charges gelu by erf 16 bundles an element; one less for the product"),
-    ("sigmoid", 6, 12, "derived", _PL),
-    ("relu", 3, 3, "derived", _PL),
-    ("square", 3, 3, "derived", "as pointwise.mul"),
-    ("reciprocal", 15, 15, "derived", _PL),
-    ("gelu_erf", 64, 32, "derived", f"{_PL}: 16 bundles an element"),
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """
+    An elementwise function: bundles of a worker per 4 halves and per 2 floats, load and store included, and
+    where they come from.
+    """
+
+    name: str
+    half: int
+    single: int
+    evidence: str
+    source: str
+
+    def register(self, set_up: int, operands: str, note: str, code: int) -> None:
+        _register(
+            f"pointwise.{self.name}",
+            self.evidence,
+            self.source + note,
+            f.pointwise(self.half, self.single, set_up),
+            ins=_operands(operands),
+            outs=_operands("z" if " " in operands else "y"),
+            scalars=("saturate",),
+            code=code,
+        )
+
+
+for _loop in (
+    _Loop("neg", half=3, single=3, evidence="derived", source="as relu"),
+    _Loop("abs", half=3, single=3, evidence="derived", source="as relu"),
+    _Loop("exp", half=4, single=6, evidence="derived", source=_PL),
+    _Loop("log", half=4, single=12, evidence="derived", source=_PL),
+    _Loop("sqrt", half=23, single=10, evidence="derived", source=_PL),
+    _Loop("rsqrt", half=19, single=8, evidence="derived", source=_PL),
+    _Loop("tanh", half=4, single=12, evidence="derived", source=_PL),
+    _Loop(
+        "erf",
+        half=60,
+        single=30,
+        evidence="assumed",
+        source="PL charges gelu by erf 16 bundles an element; one less for the product",
+    ),
+    _Loop("sigmoid", half=6, single=12, evidence="derived", source=_PL),
+    _Loop("relu", half=3, single=3, evidence="derived", source=_PL),
+    _Loop("square", half=3, single=3, evidence="derived", source="as pointwise.mul"),
+    _Loop("reciprocal", half=15, single=15, evidence="derived", source=_PL),
+    _Loop("gelu_erf", half=64, single=32, evidence="derived", source=f"{_PL}: 16 bundles an element"),
 ):
-    _register(
-        f"pointwise.{_name}",
-        _evidence,
-        f"{_source}; set-up {f.LOOP} as gelu",
-        f.pointwise(_half, _single, f.LOOP),
-        ins=_operands("x"),
-        outs=_operands("y"),
-        scalars=("saturate",),
-        code=384,
-    )
+    _loop.register(f.LOOP, "x", f"; set-up {f.LOOP} as gelu", 384)
 _register(
     "pointwise.gelu_tanh",
     "measured",
@@ -319,24 +356,21 @@ _register(
     scalars=("saturate",),
     code=640,
 )
-for _name, _half, _single, _evidence, _source in (
-    ("add", 3, 3, "measured", "IS KERNEL_PIPELINES: 504 + 18 * ceil(n / 24) through both points"),
-    ("sub", 3, 3, "derived", "as pointwise.add (the same loop in PL)"),
-    ("mul", 3, 3, "derived", "as pointwise.add (the same loop in PL)"),
-    ("div", 21, 21, "derived", _PL),
-    ("max", 4, 4, "derived", _PL),
-    ("min", 4, 4, "derived", _PL),
+for _loop in (
+    _Loop(
+        "add",
+        half=3,
+        single=3,
+        evidence="measured",
+        source="IS KERNEL_PIPELINES: 504 + 18 * ceil(n / 24) through both points",
+    ),
+    _Loop("sub", half=3, single=3, evidence="derived", source="as pointwise.add (the same loop in PL)"),
+    _Loop("mul", half=3, single=3, evidence="derived", source="as pointwise.add (the same loop in PL)"),
+    _Loop("div", half=21, single=21, evidence="derived", source=_PL),
+    _Loop("max", half=4, single=4, evidence="derived", source=_PL),
+    _Loop("min", half=4, single=4, evidence="derived", source=_PL),
 ):
-    _register(
-        f"pointwise.{_name}",
-        _evidence,
-        _source,
-        f.pointwise(_half, _single, f.LOOP_BINARY),
-        ins=_operands("x y"),
-        outs=_operands("z"),
-        scalars=("saturate",),
-        code=512,
-    )
+    _loop.register(f.LOOP_BINARY, "x y", "", 512)
 
 # Conversions and movement.
 
@@ -389,28 +423,16 @@ _register(
     moves=True,
     code=128,
 )
-_PATCH = "IS VIT_REPEAT: one point, 78 words in"
 _register(
     "patch_rows",
     "measured",
-    f"{_PATCH} 936 cycles by six workers; 234 and 9 bundles a word assumed",
+    "IS VIT_REPEAT: one point, 78 words in 936 cycles by six workers; 234 and 9 bundles a word assumed",
     f.patch_by_workers,
     axes=("n",),
     ins=_operands("positions", "n", alignment=4),
     outs=_operands("rows", "n", alignment=4),
     code=192,
 )
-_register(
-    "patch_rows.supervisor",
-    "measured",
-    f"{_PATCH} 2,520 cycles by the supervisor; 24 and 32 a word assumed",
-    f.patch_by_supervisor,
-    axes=("n",),
-    ins=_operands("positions", "n", alignment=4),
-    outs=_operands("rows", "n", alignment=4),
-    code=96,
-)
-
 _register(
     "gather_rows",
     "assumed",
@@ -441,18 +463,6 @@ _register(
     scalars=("saturate",),
     code=640,
 )
-_register(
-    "reduce_partials.bias_gelu",
-    "measured",
-    "IS REDUCTION_EPILOGUE: 288 + columns / 16 * (222 + ceil(rows * 4 / 6) * 6 * (20 + P))",
-    f.reduce_partials_bias_gelu,
-    axes=("p", "m", "n"),
-    ins=(OperandRule("x", ("p", "m", "n"), order="n/16 m n%16"), OperandRule("bias", ("n",))),
-    outs=(OperandRule("y", ("m", "n"), order="n/16 m n%16"),),
-    granule=(1, 1, 16),
-    scalars=("saturate",),
-    code=1024,
-)
 for _name in ("sum", "max", "min", "prod"):
     _register(
         f"reduce.{_name}",
@@ -468,57 +478,103 @@ for _name in ("sum", "max", "min", "prod"):
 # Rows: norms, softmax, fused bias and gelu.
 
 _ONE_WIDTH = "1152 columns only: the split into set-up and bundles per 4 columns is assumed"
-for _name, _evidence, _source, _formula, _form, _ins, _outs, _scalars, _code in (
-    (
-        "layer_norm", "measured", f"IS KERNEL_PIPELINES, {_ONE_WIDTH}", f.rows(20, 972),
-        f.rows_form(20, 972),
-        "x gamma:c beta:c", "y", ("epsilon", "saturate"), 1280,
+
+
+@dataclass(frozen=True)
+class _RowKernel:
+    """A kernel of rows and columns; operands as for `_operands`, with axes "r", "c" where none are given."""
+
+    name: str
+    evidence: str
+    source: str
+    formula: Formula
+    form: Form
+    ins: str
+    outs: str
+    scalars: tuple[str, ...]
+    code: int
+
+
+for _row in (
+    _RowKernel(
+        "layer_norm",
+        evidence="measured",
+        source=f"IS KERNEL_PIPELINES, {_ONE_WIDTH}",
+        formula=f.rows(20, 972),
+        form=f.rows_form(20, 972),
+        ins="x gamma:c beta:c",
+        outs="y",
+        scalars=("epsilon", "saturate"),
+        code=1280,
     ),
-    (
-        "rms_norm", "derived", "layer_norm less the pass of the mean (336 and 4 bundles)", f.rows(16, 636),
-        f.rows_form(16, 636),
-        "x gamma:c", "y", ("epsilon", "saturate"), 1024,
+    _RowKernel(
+        "rms_norm",
+        evidence="derived",
+        source="layer_norm less the pass of the mean (336 and 4 bundles)",
+        formula=f.rows(16, 636),
+        form=f.rows_form(16, 636),
+        ins="x gamma:c",
+        outs="y",
+        scalars=("epsilon", "saturate"),
+        code=1024,
     ),
-    (
-        "add_layer_norm", "derived", "layer_norm and pointwise.add in one call",
-        f.rows(23, 972 + f.LOOP_BINARY),
-        f.rows_form(23, 972 + f.LOOP_BINARY),
-        "x residual gamma:c beta:c", "sum y", ("epsilon", "saturate"), 1536,
+    _RowKernel(
+        "norm.statistics",
+        evidence="measured",
+        source=f"IS KERNEL_PIPELINES, {_ONE_WIDTH}",
+        formula=f.rows(8, 672),
+        form=f.rows_form(8, 672),
+        ins="x",
+        outs="mean:r variance:r",
+        scalars=(),
+        code=768,
     ),
-    (
-        "norm.statistics", "measured", f"IS KERNEL_PIPELINES, {_ONE_WIDTH}", f.rows(8, 672),
-        f.rows_form(8, 672),
-        "x", "mean:r variance:r", (), 768,
+    _RowKernel(
+        "norm.apply",
+        evidence="measured",
+        source=f"IS ATTENTION_AND_STATISTICS, {_ONE_WIDTH}",
+        formula=f.rows(15, 324),
+        form=f.rows_form(15, 324),
+        ins="x mean:r variance:r gamma:c beta:c",
+        outs="y",
+        scalars=("epsilon", "saturate"),
+        code=768,
     ),
-    (
-        "norm.apply", "measured", f"IS ATTENTION_AND_STATISTICS, {_ONE_WIDTH}", f.rows(15, 324),
-        f.rows_form(15, 324),
-        "x mean:r variance:r gamma:c beta:c", "y", ("epsilon", "saturate"), 768,
-    ),
-    (
-        "bias_gelu", "measured",
-        "IS BIAS_GELU_MIX: 450 + 90 * ceil(n / 24) through both fitted points; an f8 result"
+    _RowKernel(
+        "bias_gelu",
+        evidence="measured",
+        source="IS BIAS_GELU_MIX: 450 + 90 * ceil(n / 24) through both fitted points; an f8 result"
         " (PRODUCER_OUTPUTS) 528 + 1104 * ceil(n / 192), 528 by its one fitted point",
-        f.bias_gelu, f.bias_gelu_form, "x bias:c", "y", ("saturate",), 896,
+        formula=f.bias_gelu,
+        form=f.bias_gelu_form,
+        ins="x bias:c",
+        outs="y",
+        scalars=("saturate",),
+        code=896,
     ),
-    (
-        "softmax", "measured",
-        "IS KERNEL_PIPELINES: 768 keys by one worker, 736 split over six; one point each", f.softmax,
-        f.softmax_form,
-        "x", "y", ("scale", "split", "saturate", "empty_rows"), 1280,
+    _RowKernel(
+        "softmax",
+        evidence="measured",
+        source="IS KERNEL_PIPELINES: 768 keys by one worker, 736 split over six; one point each",
+        formula=f.softmax,
+        form=f.softmax_form,
+        ins="x",
+        outs="y",
+        scalars=("scale", "split", "saturate", "empty_rows"),
+        code=1280,
     ),
-):  # fmt: skip
+):
     _register(
-        _name,
-        _evidence,
-        _source,
-        _formula,
+        _row.name,
+        _row.evidence,
+        _row.source,
+        _row.formula,
         axes=("r", "c"),
-        ins=_operands(_ins, "r", "c"),
-        outs=_operands(_outs, "r", "c"),
-        scalars=_scalars,
-        code=_code,
-        form=_form,
+        ins=_operands(_row.ins, "r", "c"),
+        outs=_operands(_row.outs, "r", "c"),
+        scalars=_row.scalars,
+        code=_row.code,
+        form=_row.form,
     )
 _register(
     "norm.merge",

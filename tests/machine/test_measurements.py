@@ -18,9 +18,9 @@ C600 = load("c600")
 
 def test_every_figure_of_the_file_is_compared():
     data = json.loads(FILE.read_text())
-    entries = len(data["gemm_tile_cycles"]) + len(data["kernel_cycles"])
-    # one entry gives two points for the patching kernels, seven formulas give two sample points each
-    assert len(points()) == entries + 1 + 7
+    kernels = [entry for entry in data["kernel_cycles"] if entry["use"] != "not modelled"]
+    # seven formulas give two sample points each
+    assert len(points()) == len(data["gemm_tile_cycles"]) + len(kernels) + 7
 
 
 def test_predictions_hold():
@@ -33,7 +33,7 @@ def test_predictions_hold():
         if p.use in ("fit", "formula"):
             assert abs(p.error) <= 0.005, p
     assert summary.median_error < 0.03 and summary.median_check_error < 0.03
-    assert summary.checks >= 12 and summary.passed
+    assert summary.checks >= 11 and summary.passed
 
 
 def test_marks_are_those_of_the_file():

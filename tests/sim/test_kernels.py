@@ -228,18 +228,12 @@ def test_partials_are_summed_in_f32_in_ascending_order() -> None:
     assert run("reduce_partials", [whole], ("i32",), (2, 1))[0][0, 0] == -(2**31)
 
 
-def test_partials_with_bias_and_gelu() -> None:
+def test_bias_and_gelu_round_once() -> None:
     rng = np.random.default_rng(13)
-    parts, bias = (
-        rng.normal(size=(2, 3, 4, 16)).astype(np.float16),
-        rng.normal(size=(2, 16)).astype(np.float16),
-    )
-    (got,) = run("reduce_partials.bias_gelu", [parts, bias], ("f16",), (3, 4, 16))
-    total = parts[:, 0].astype(np.float32) + parts[:, 1] + parts[:, 2] + bias[:, None].astype(np.float32)
+    x, bias = (rng.normal(size=shape).astype(np.float16) for shape in ((2, 4, 16), (2, 16)))
+    (got,) = run("bias_gelu", [x, bias], ("f16",), (4, 16))
+    total = x.astype(np.float32) + bias[:, None].astype(np.float32)
     np.testing.assert_array_equal(got, run("pointwise.gelu_tanh", [total], ("f16",), (4, 16))[0])
-    (alone,) = run("bias_gelu", [parts[:, 0], bias], ("f16",), (4, 16))
-    total = parts[:, 0].astype(np.float32) + bias[:, None].astype(np.float32)
-    np.testing.assert_array_equal(alone, run("pointwise.gelu_tanh", [total], ("f16",), (4, 16))[0])
 
 
 def test_reductions_of_trailing_axes() -> None:
@@ -298,11 +292,6 @@ def test_layer_norm_and_its_two_halves() -> None:
     means, variances = run("norm.statistics", [x], ("f32", "f32"), (4, 5))
     (again,) = run("norm.apply", [x, means, variances, gamma, beta], ("f32",), (4, 5), epsilon=1e-6)
     np.testing.assert_array_equal(again, got)
-    total, normed = run("add_layer_norm", [x, x, gamma, beta], ("f16", "f32"), (4, 5), epsilon=1e-6)
-    np.testing.assert_array_equal(total, x + x)
-    np.testing.assert_array_equal(
-        normed, run("layer_norm", [total, gamma, beta], ("f32",), (4, 5), epsilon=1e-6)[0]
-    )
 
 
 @pytest.mark.parametrize("parts", (1, 3, 4, 7))
