@@ -11,7 +11,7 @@ fabric column of sources to another, and whole messages of waiting where senders
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -113,6 +113,27 @@ def estimate(messages: Messages, machine: Machine, *, paired: bool = True) -> Es
     ends = np.where(spans > 0, first + received * (1 + PAIRED_LOSS * (share > 0)) + loss, 0)
     leaves = np.where(sent > 0, sent + float(latency.mean()), 0)
     return Estimate(int(max(ends.max(), leaves.max())), int(bound), share)
+
+
+# Closed forms: what ranks the grids of an operator before there are messages. A phase is as long as what the
+# fullest tile receives, without latencies and without the machine's overhead.
+
+
+def receive_cycles(nbytes: Any, messages: Any = 0) -> Any:
+    """Cycles in which a tile receives `nbytes` in at least `messages` messages: a cycle a word or control."""
+    return np.maximum(nbytes // 4, messages)
+
+
+def pair_receive_cycles(
+    first: Any, second: Any, *, same_first: Any, same_second: Any, nbytes: Any, messages: Any = 0
+) -> Any:
+    """
+    The same for two operands of `first` and `second` units of `nbytes` bytes, of which one may be the `same`
+    for the two tiles that share a bus: they get the larger such operand in 8-byte items, at twice the rate.
+    Numbers or arrays.
+    """
+    shared = np.maximum(np.where(same_first, first, 0), np.where(same_second, second, 0))
+    return receive_cycles((first + second - shared // 2) * nbytes, messages)
 
 
 ROW_WORDS = 8

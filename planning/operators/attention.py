@@ -20,6 +20,7 @@ import numpy as np
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels.matrix_unit import COLUMNS, WEIGHT_MEMORY, product
+from tilewright.planning.exchange.estimate import pair_receive_cycles, receive_cycles
 from tilewright.planning.layout import Axis, Layout, View
 from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div, round_up
 from tilewright.planning.operators.builder import Builder
@@ -151,17 +152,21 @@ def ranked_grids(shape: Shape, machine: Machine) -> tuple[tuple[int, int, int], 
         total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
         if shape.mask is not None:
             total += cycles("pointwise.add", bb, qb, nb)
-        # two tiles that share a bus get queries, or keys and values, at twice the rate (`tile_digits`)
-        queries, keys = qb * dp, nb * (dp + vp)
-        paired = max(queries if np_ % 2 == 0 else 0, keys if ceil_div(shape.queries, qb) % 2 == 0 else 0)
-        received = queries + keys - paired // 2
-        total += cycles("softmax.exp", bb, qb, nb) + bb * received * size // 4
+        total += cycles("softmax.exp", bb, qb, nb)
+        total += pair_receive_cycles(
+            qb * dp,
+            nb * (dp + vp),
+            same_first=np_ % 2 == 0,  # as `tile_digits` lays them
+            same_second=ceil_div(shape.queries, qb) % 2 == 0,
+            nbytes=bb * size,
+        )
         if np_ > 1:
-            total += bb * qb * np_ + bb * qb * vp * psize // 4 + 3 * machine.phase_overhead
+            maxima, outputs = receive_cycles(4 * bb * qb * np_), receive_cycles(bb * qb * vp * psize)
+            total += maxima + outputs + 3 * machine.phase_overhead
             total += cycles("reduce_partials", np_, bb * ceil_div(qb, np_) * vp, dtypes=(partial, "f32"))
         if room > machine.sram_bytes // 3:
             total += 1 << 30
-        found.append((total, (bp, qp, np_)))
+        found.append((int(total), (bp, qp, np_)))
     return tuple(grid for _, grid in sorted(found, key=lambda entry: entry[0]))
 
 

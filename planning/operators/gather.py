@@ -21,6 +21,7 @@ import numpy as np
 
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
+from tilewright.planning.exchange.estimate import receive_cycles
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div
 from tilewright.planning.operators.builder import Builder
@@ -109,7 +110,7 @@ def _cycles(shape: Shape, parts: tuple[int, int], machine: Machine) -> int:
 
     total = cycles("gather_rows", 1, shape.count, rows, columns) + shape.count
     if parts[0] > 1:
-        received = max(shape.count * columns * size // 4, parts[0])
+        received = int(receive_cycles(shape.count * columns * size, messages=parts[0]))
         own = ceil_div(shape.count, parts[0]) * columns
         total += received + machine.phase_overhead + cycles("reduce_partials", parts[0], own)
     room = rows * columns * size + 2 * shape.count * columns * size

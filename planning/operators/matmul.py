@@ -22,6 +22,7 @@ import numpy as np
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels.matrix_unit import COLUMNS, WEIGHT_MEMORY, product
+from tilewright.planning.exchange.estimate import pair_receive_cycles, receive_cycles
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div, round_up
 from tilewright.planning.operators.builder import Builder
@@ -206,18 +207,20 @@ def grids(shape: Shape, machine: Machine) -> Grids:
         (*shape.operand_dtype, shape.partial),
         {},
     )
-    # two tiles that share a bus get one of the operands at twice the rate (`tile_order`)
-    paired = np.maximum(np.where(np_ % 2 == 0, mb, 0), np.where(mp % 2 == 0, nb, 0)) // 2
-    received = bb * (mb + nb - paired) * kb * size // 4
-    controls = bb * mb * (kb // shape.inputs) + bb * (nb // COLUMNS)
-    reduced = np.where(kp > 1, bb * mb * nb * partial // 4 + machine.phase_overhead, 0)
+    received = pair_receive_cycles(
+        mb,
+        nb,
+        same_first=np_ % 2 == 0,  # as `tile_order` lays them
+        same_second=mp % 2 == 0,
+        nbytes=bb * kb * size,
+        messages=bb * mb * (kb // shape.inputs) + bb * (nb // COLUMNS),
+    )
+    reduced = np.where(kp > 1, receive_cycles(bb * mb * nb * partial) + machine.phase_overhead, 0)
     rows = -(-mb // kp)
     adds = machine.family.kernel("reduce_partials").cycles(
         machine, np.stack([kp, bb * rows * nb], axis=1), (shape.partial, shape.result_dtype), {}
     )
-    total = (
-        gemm + np.maximum(received, controls) + machine.phase_overhead + reduced + np.where(kp > 1, adds, 0)
-    )
+    total = gemm + received + machine.phase_overhead + reduced + np.where(kp > 1, adds, 0)
     room = bb * ((mb + nb) * kb * size + 2 * mb * nb * partial)
     total = np.where(room <= machine.sram_bytes // 4, total, total + (1 << 30) + room)
     used = bp * -(-shape.m // mb) * -(-shape.n // nb) * -(-shape.k // kb)
