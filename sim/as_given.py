@@ -24,7 +24,7 @@ from tilewright.dialects.bounds import Bounds, bounds
 from tilewright.dialects.entry import read_entry
 from tilewright.dialects.tile_tensor import AddOp, GeluOp, MovementOperation
 from tilewright.sim.executor import Executor
-from tilewright.sim.oracle import AsPlanned, Departure, Oracle, locate
+from tilewright.sim.oracle import AsPlanned, Departure, Oracle, first_departure
 from tilewright.sim.results import RunResult, Tapped
 
 Array = NDArray[Any]
@@ -153,30 +153,16 @@ class AsGiven:
                 )
             )
             return
+
+        def wanted(index: tuple[int, ...]) -> str:
+            low, high = limits.low[index], limits.high[index]
+            exact = low == high or np.isnan(low)
+            return str(expected[index]) if exact else f"{expected[index]} ({low} to {high})"
+
         wrong = limits.departing(found)
-        if not wrong.any():
-            return
-        index = tuple(int(i) for i in np.argwhere(wrong)[0])
-        low, high = limits.low[index], limits.high[index]
-        wanted = (
-            str(expected[index]) if low == high or np.isnan(low) else f"{expected[index]} ({low} to {high})"
-        )
-        tile = address = None
-        if binding is not None:
-            tile, address = locate(binding, index, iteration)
-        self.departures.append(
-            Departure(
-                value,
-                iteration,
-                index,
-                wanted,
-                found[index],
-                int(np.count_nonzero(wrong)),
-                int(wrong.size),
-                tile,
-                address,
-            )
-        )
+        departed = first_departure(value, iteration, wrong, wanted, found, binding)
+        if departed is not None:
+            self.departures.append(departed)
 
 
 @dataclass(frozen=True)

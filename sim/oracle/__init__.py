@@ -18,6 +18,7 @@ from tilewright.sim.oracle.comparison import (
     compare_each,
     departure,
     differing,
+    first_departure,
     locate,
 )
 from tilewright.sim.oracle.operations import OracleError, evaluate_operation
@@ -32,5 +33,6 @@ __all__ = [
     "departure",
     "differing",
     "evaluate_operation",
+    "first_departure",
     "locate",
 ]

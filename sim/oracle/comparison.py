@@ -5,7 +5,7 @@ A run of the machine beside the oracle, and the first element in which they diff
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,22 +74,37 @@ def departure(
     The first difference (by logical index), or None; `binding` (of the machine program) gives tile and
     address.
     """
-    wrong = differing(expected, found)
-    if not wrong.any():
-        return None
-    index = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
     comparable = expected.shape == found.shape and (
         expected.dtype == found.dtype or found.dtype == np.float32
     )
-    wanted = expected[index] if comparable else f"shape {expected.shape} of {expected.dtype}"
-    tile = address = None
-    if binding is not None:
-        tile, address = locate(binding, index, iteration)
+
+    def wanted(index: tuple[int, ...]) -> object:
+        return expected[index] if comparable else f"shape {expected.shape} of {expected.dtype}"
+
+    return first_departure(value, iteration, differing(expected, found), wanted, found, binding)
+
+
+def first_departure(
+    value: str,
+    iteration: tuple[int, ...],
+    wrong: NDArray[np.bool_],
+    wanted: Callable[[tuple[int, ...]], object],
+    found: Array,
+    binding: Any,
+) -> Departure | None:
+    """
+    The first element that is `wrong`, or None; `wanted` says what is expected at an index, `binding` (None
+    where nothing is known) where the element lies.
+    """
+    if not wrong.any():
+        return None
+    index = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
+    tile, address = (None, None) if binding is None else locate(binding, index, iteration)
     return Departure(
         value,
         iteration,
         index,
-        wanted,
+        wanted(index),
         found[index],
         int(np.count_nonzero(wrong)),
         int(wrong.size),
