@@ -35,6 +35,11 @@ def tile_opt() -> int:
     return _run("tile-opt", "tile_opt")
 
 
+def tile_reduce() -> int:
+    """`tile-reduce`."""
+    return _run("tile-reduce", "tile_reduce")
+
+
 def tile_run() -> int:
     """`tile-run`."""
     return _run("tile-run", "tile_run")
