@@ -21,7 +21,6 @@ from tilewright.passes.ir.tensors import LoweringError, tensor_of, written_recor
 from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
 from tilewright.passes.tile_lower_to_asm import TileLowerToAsmPass
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
-from tilewright.passes.tile_unroll_repeat import TileUnrollRepeatPass
 from tilewright.planning.exchange import ExchangeError
 from tilewright.planning.operators import VIEWS, Operator, Surroundings, favourite, is_planned
 from tilewright.planning.stages import PlanError
@@ -221,14 +220,3 @@ def test_support_without_its_addresses() -> None:
     function.attributes["tile.support"] = DictionaryAttr({"arguments": StringAttr("x")})
     error = refusal(module, TileLowerToAsmPass())
     assert error.message == "`tile.support` has no integer 'arguments'" and error.location is not None
-
-
-def test_a_repeat_that_leaves_the_layout_of_what_it_takes() -> None:
-    plain, placed = "tensor<4x8xf16>", 'tensor<4x8xf16, #tile_layout.at<"[4/1@1, 8]">>'
-    body = (
-        f'%y = tile_repeat.repeat "l" count 2 carried(%c = %x : {placed}) -> ({plain}) {{\n'
-        f"%n = tile_tensor.neg %c : ({placed}) -> {placed}\n"
-        f"tile_repeat.yield %n : {placed}\n}}"
-    )
-    error = refusal(module_of(body, f"%x: {placed}"), TileUnrollRepeatPass())
-    assert f"{placed} cannot become {plain} outside of the repeat" in error.message
