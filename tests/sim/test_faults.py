@@ -15,13 +15,14 @@ from tilewright.machine import load
 from tilewright.machine.numerics.operations import pointwise
 from tilewright.machine.numerics.passes import gemm
 from tilewright.sim.executor import ExecutionError, Executor
+from tilewright.sim.illegal import IllegalProgram
 from tilewright.sim.oracle import OracleError, evaluate_operation
 
 T4 = load("t4")
 
 
 def program(**changes: object) -> Program:
-    made = Program("t4", "nothing", (Code("fill", 0x70000, 64),), 0x71000, (), (), (), ())
+    made = Program("t4", "nothing", (Code("fill", 0x70000, 128),), 0x71000, (), (), (), ())
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
@@ -32,13 +33,13 @@ def test_a_program_for_another_machine() -> None:
 
 def test_a_table_for_another_number_of_tiles() -> None:
     table = Table("extents", 0x72000, np.arange(6, dtype=np.uint32).reshape(3, 2), "arguments")
-    with pytest.raises(ExecutionError, match="table 'extents' is for 3 tiles, the machine has 4"):
+    with pytest.raises(IllegalProgram, match="table 'extents' is for 3 tiles, the machine has 4"):
         Executor(to_image(program(tables=(table,))), T4).load({})
 
 
 def test_a_sequence_with_too_few_names() -> None:
     binding = Binding("w", "parameter", 0x80000, "f32", "[4]", "[4a]", (4,), ("a", "b"), 3, 64)
-    with pytest.raises(ExecutionError, match="'w' has 3 members but names 2 tensors"):
+    with pytest.raises(IllegalProgram, match="it has 3 members but names 2 tensors"):
         Executor(to_image(program(bindings=(binding,))), T4).load({})
 
 
