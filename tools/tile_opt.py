@@ -99,6 +99,11 @@ class TileOptMain(xDSLOptMain):
         add("--pass-pipeline", default="", metavar="TEXT", help="passes as `builtin.module(a{x=1},b)`")
         add("-h", "--help", action="store_true")
         add("--help-all", action="store_true", help="print the options and passes of xDSL as well")
+        add(
+            "--completion",
+            choices=("bash", "zsh", "fish"),
+            help="print a script that completes command lines",
+        )
         add("--list-dialects", action="store_true", help="print the names of all dialects, and stop")
         add(
             "--list-ops",
@@ -114,6 +119,13 @@ class TileOptMain(xDSLOptMain):
         )
         add("--start-after", metavar="P", help="leave out everything up to the pass, or stage, P")
         add("--stop-after", metavar="P", help="stop when the pass, or stage, P is done")
+        add(
+            "--print-layouts",
+            choices=("full", "alias", "short"),
+            default="full",
+            help="alias: layouts and buffer types are `#layout0`, `!buffer0`, defined at the top; short: they"
+            " are cut, for reading only (default: full)",
+        )
         add("--print-ir-before", action="append", default=[], metavar="P,..", help="print the IR before P")
         add("--print-ir-after", action="append", default=[], metavar="P,..", help="print the IR after P")
         add("--print-ir-before-all", action="store_true", help="print the IR before every pass and stage")
@@ -261,9 +273,21 @@ class TileOptMain(xDSLOptMain):
 
     def _print_between(self, module: object) -> str:
         assert isinstance(module, ModuleOp)
-        if self.args.target != "mlir":
-            return str(module)
-        return xDSLOptMain.output_resulting_program(self, module)
+        return self._text_of(module) if self.args.target == "mlir" else str(module)
+
+    def _text_of(self, module: ModuleOp) -> str:
+        arguments = self.args
+        if arguments.print_layouts == "full" or arguments.target != "mlir":
+            return super().output_resulting_program(module)
+        from tilewright.tools.driver.layout_printing import print_module
+
+        return print_module(
+            module,
+            arguments.print_layouts,
+            print_generic_format=arguments.print_op_generic,
+            print_properties_as_attributes=arguments.print_no_properties,
+            print_debuginfo=arguments.print_debuginfo,
+        )
 
     def apply_passes(self, prog: ModuleOp) -> None:
         arguments = self.args
@@ -305,9 +329,7 @@ class TileOptMain(xDSLOptMain):
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         with self._timed("(print)"):
-            return print_with_tables(
-                prog, self._data_path(), lambda: xDSLOptMain.output_resulting_program(self, prog)
-            )
+            return print_with_tables(prog, self._data_path(), lambda: self._text_of(prog))
 
     def _timed(self, name: str) -> AbstractContextManager[object]:
         return self._timing.scope(name) if self._timing is not None else nullcontext()
@@ -338,6 +360,9 @@ class TileOptMain(xDSLOptMain):
         self._timing = Timing() if self.args.timing else None
         self._remark_data: list[dict[str, object]] = []
         self._statistics: list[Statistics] = []
+        output = self.args.output_file
+        if output not in (None, "-") and not Path(output).absolute().parent.is_dir():
+            raise DriverError(f"cannot open `{output}`: its folder does not exist")
         defaults = settings.Settings(
             machine=self.args.machine,
             plan_path=self.args.plan,
@@ -370,6 +395,10 @@ class TileOptMain(xDSLOptMain):
     def _asked(self) -> str | None:
         """The answer to a question about the tool itself."""
         arguments = self.args
+        if arguments.completion is not None:
+            from tilewright.tools.driver.completion import completion
+
+            return completion(arguments.completion, "tile-opt", self.parser, list(self.available_passes))
         if not (
             arguments.help
             or arguments.help_all

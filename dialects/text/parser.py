@@ -177,6 +177,8 @@ class LocatedParser(LiteralParser):
         self._sources = sources
         self._file = StringAttr(source.name)
         self._op_starts: list[int] = []
+        self._forward: set[str] = set()
+        """Aliases of locations that were read before their definition is reached."""
 
     def parse_operation(self) -> Operation:
         self._op_starts.append(self.pos)
@@ -212,7 +214,30 @@ class LocatedParser(LiteralParser):
         span = Span(start, start + len(name), self.lexer.input)
         raise UnknownName(span, *_explain_unknown_op(self.ctx, name))
 
+    def _parse_alias_def(self) -> None:
+        name = self._current_token.text
+        if name not in self._forward:
+            super()._parse_alias_def()
+            return
+        self._consume_token()
+        self.parse_punctuation("=", "after attribute alias name")
+        self.parse_attribute()  # read before, where it was used
+        self._forward.remove(name)
+
+    def _read_forward_location(self, name: str) -> None:
+        """MLIR defines aliases of locations at the end of a file: read the one called `name` from there."""
+        found = re.search(rf"^{re.escape(name)}\s*=\s*(?=loc\()", self._source.text, re.M)
+        if found is None or name in self._forward:
+            return
+        self._forward.add(name)
+        back = self.pos
+        self._resume_from(found.end())
+        self.attribute_aliases[name] = self.parse_attribute()
+        self._resume_from(back)
+
     def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: Any) -> Any:
+        if not is_type and f"#{attr_or_dialect_name}" not in self.attribute_aliases:
+            self._read_forward_location(f"#{attr_or_dialect_name}")
         end = self._current_token.span.start
         try:
             return super()._parse_extended_type_or_attribute(attr_or_dialect_name, is_type)
@@ -236,11 +261,54 @@ class UnknownName(ParseError):
         self.hint = hint
 
 
+_USUAL = ("tile_tensor", "tile", "tile_layout", "tile_repeat", "arith", "func", "scf", "builtin")
+"""Dialects in which an operation that is written without one is looked for."""
+
+_TYPES = ("tensor", "memref", "vector", "index", "none", "tuple", "complex", "i1", "i8", "i32", "i64", "f64")
+_TYPES += ("f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ")
+
+
+def _explained(error: ParseError, source: Source) -> ParseError:
+    """The error with what xDSL leaves out: which bracket is open at the end, what a type may have been."""
+    text = source.text
+    if error.span.start >= len(text.rstrip()) and (at := _open_bracket(text)) is not None:
+        line = source.position(at).line
+        message = f"the text ends before the `{text[at]}` of line {line} is closed"
+        return UnknownName(Span(at, at + 1, error.span.input), message, "is the file cut off?")
+    if error.msg in ("type expected", "Expected shape type."):
+        word = re.compile(r"[A-Za-z_]\w*").match(text, error.span.start)
+        if word is None:  # `4xf17` is one token
+            word = re.compile(r"x([A-Za-z_]\w*)$").search(error.span.text)
+            return error if word is None else _unknown_type(error, word[1])
+        return _unknown_type(error, word[0].removeprefix("x"))
+    return error
+
+
+def _unknown_type(error: ParseError, word: str) -> ParseError:
+    if word in _TYPES:
+        return error
+    return UnknownName(error.span, f"unknown type `{word}`", near(word, _TYPES))
+
+
+def _open_bracket(text: str) -> int | None:
+    """Where the innermost bracket stands that is open at the end of a text; strings and comments apart."""
+    found: list[int] = []
+    for match in re.finditer(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[][(){}]', text):
+        character = match[0]
+        if character in ("(", "[", "{"):
+            found.append(match.start())
+        elif character in (")", "]", "}") and found:
+            found.pop()
+    return found[-1] if found else None
+
+
 def _explain_unknown_op(ctx: Context, name: str) -> tuple[str, str | None]:
     prefix, dot, _ = name.partition(".")
     known = ctx.registered_dialect_names
     if not dot:
-        return f"unknown operation `{name}`", "operations are written `dialect.name`"
+        known_names = [f"{dialect}.{name}" for dialect in _USUAL if ctx.get_optional_op(f"{dialect}.{name}")]
+        hint = near(known_names[0], known_names) if known_names else "operations are written `dialect.name`"
+        return f"unknown operation `{name}`", hint
     if prefix not in known:
         return f"unknown dialect `{prefix}` in `{name}`", near(prefix, known)
     dialect = ctx.get_optional_dialect(prefix)
@@ -278,4 +346,10 @@ def parse_source(ctx: Context, source: Source, sources: Sources, *, implicit_mod
     sources.add(source)
     if not source.text.strip():
         raise SourceError(f"`{source.name}` is empty", hint="an empty program is written `builtin.module {}`")
-    return LocatedParser(ctx, source, sources).parse_module(implicit_module)
+    try:
+        return LocatedParser(ctx, source, sources).parse_module(implicit_module)
+    except ParseError as error:
+        explained = _explained(error, source)
+        if explained is error:
+            raise
+        raise explained from error

@@ -1,0 +1,26 @@
+// Layouts as aliases that every reader of MLIR takes, or cut short for the eye.
+
+// RUN: tile-opt %s --print-layouts=alias | filecheck %s
+// RUN: tile-opt %s > %t.full
+// RUN: tile-opt %s --print-layouts=alias > %t.alias.mlir && tile-opt %t.alias.mlir > %t.again && cmp %t.full %t.again
+// RUN: xdsl-opt %t.alias.mlir > %t.again && cmp %t.full %t.again
+// RUN: tile-opt %s --print-layouts=alias --print-op-generic | tile-opt > %t.again && cmp %t.full %t.again
+// RUN: tile-opt %s --print-layouts=short | filecheck %s --check-prefix=SHORT
+// RUN: tile-opt %s -p 'tile-lower-to-buffers{machine=t16}' --print-layouts=alias | filecheck %s --check-prefix=BUFFERS
+
+#home = #tile_layout.at<"[64|16, 64|16] a0.b0.a1.b1 %16 chunk 16">
+#want = #tile_layout.at<"[64|16, 64|16] a0.b0.a1.b1 %16 interleaved">
+
+func.func @main(%w: tensor<64x64xf16, #home> {tile_tensor.parameter = "w"}) -> tensor<64x64xf16, #want> {
+  %m = tile_layout.materialize %w : tensor<64x64xf16, #home> -> tensor<64x64xf16, #want>
+  func.return %m : tensor<64x64xf16, #want>
+}
+
+// CHECK: #layout0 = #tile_layout.at<"[64|16, 64|16] a0.b0.a1.b1 %16 chunk 16">
+// CHECK-NEXT: #layout1 = #tile_layout.at<"[64|16, 64|16] a0.b0.a1.b1 %16 interleaved">
+// CHECK-NEXT: builtin.module {
+// CHECK-NEXT: func.func @main(%w: tensor<64x64xf16, #layout0> {tile_tensor.parameter = "w"}) -> tensor<64x64xf16, #layout1> {
+// CHECK-NEXT: tile_layout.materialize %w : tensor<64x64xf16, #layout0> -> tensor<64x64xf16, #layout1>
+// SHORT: tensor<64x64xf16, #tile_layout.at<"[64|16, 64|16] a0.b0.a1
+// BUFFERS: !buffer0 = !tile.buffer<f16, "[64|16, 64|16] a0.b0.a1.b1 %16 chunk 16">
+// BUFFERS: tile.alloc "w" parameters : !buffer0
