@@ -181,8 +181,7 @@ def _pattern(text: str, regex: bool) -> re.Pattern[str]:
     while (start := text.find("{{", at)) >= 0:
         pieces.append(re.escape(text[at:start]))
         end = _closing(text, start + 2)
-        if end is None:
-            raise ValueError("`{{` without `}}`")
+        assert end is not None, "pairs inside are closed, or the text would not have ended here"
         pieces.append(f"(?:{text[start + 2 : end]})")
         at = end + 2
     pieces.append(re.escape(text[at:]))
