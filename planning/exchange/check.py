@@ -233,7 +233,8 @@ class _Judge:
         self.sends = [self._sends(row) for row in rows]
         self.ears: list[_Line] = []
 
-    def report(self, rule: str, tile: int, cycle: int, text: str, address: int = -1) -> None:
+    def report(self, rule: str, tile: int, cycle: Any, text: str, address: Any = -1) -> None:
+        """Note a finding; cycle and address are numbers of any kind."""
         self.found.append(Finding(rule, tile, int(cycle), int(address), text))
 
     # -- all tiles

@@ -127,9 +127,12 @@ def single_receivers(
 
 
 class _Receivers(Protocol):
-    """Free times of the receivers of all trains; `free[tile]` is the cycle at which one can take a word."""
+    """Free times of the receivers of all trains."""
 
-    free: list[int] | Ints
+    @property
+    def free(self) -> list[int] | Ints:
+        """(tiles,) cycle from which each tile can take a word."""
+        ...
 
     def ready(self, train: int, begin: int) -> int:
         """The first cycle, not before `begin`, at which the train finds all of its receivers free."""
