@@ -6,6 +6,7 @@ top, or cut short for the eye.
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from typing import Any, Literal
 
@@ -19,6 +20,10 @@ ALIASED = {"tile_layout.at": "#layout", "tile.buffer": "!buffer"}
 """What gets an alias, and the alias without its number."""
 SHORT = 24
 """Characters of a layout that the short form keeps."""
+WIDTH = 160
+"""Characters of a line; longer ones are continued on the next."""
+
+_WORD = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^\s"])+ *|\s+')
 
 
 class LayoutPrinter(Printer):
@@ -55,7 +60,22 @@ def print_module(module: ModuleOp, form: Form, **options: Any) -> str:
     stream = StringIO()
     printer = LayoutPrinter(stream, form == "short", **options)
     printer.print_op(module)
-    return f"{printer.definitions()}{stream.getvalue()}\n"
+    text = f"{printer.definitions()}{stream.getvalue()}\n"
+    return "".join(_folded(line) for line in text.splitlines(keepends=True))
+
+
+def _folded(line: str) -> str:
+    """A line that is too long, continued at blanks outside of quoted text, further in than it begins."""
+    if len(line) <= WIDTH:
+        return line
+    indent = " " * (len(line) - len(line.lstrip(" ")) + 4)
+    lines: list[str] = [""]
+    for word in _WORD.findall(line.rstrip("\n")):
+        if lines[-1].strip() and len(lines[-1]) + len(word.rstrip()) > WIDTH:
+            lines[-1] = lines[-1].rstrip()
+            lines.append(indent)
+        lines[-1] += word
+    return "\n".join(lines) + "\n"
 
 
 def _cut(text: str) -> str:

@@ -6,13 +6,14 @@
 // RUN: xdsl-opt %t.alias.mlir > %t.again && cmp %t.full %t.again
 // RUN: tile-opt %s --print-layouts=alias --print-op-generic | tile-opt > %t.again && cmp %t.full %t.again
 // RUN: tile-opt %s --print-layouts=short | filecheck %s --check-prefix=SHORT
-// RUN: tile-opt %s -p 'tile-lower-to-buffers{machine=t16}' --print-layouts=alias | filecheck %s --check-prefix=BUFFERS
+// RUN: grep -v test.op %s | tile-opt -p 'tile-lower-to-buffers{machine=t16}' --print-layouts=alias | filecheck %s --check-prefix=BUFFERS
 
 #home = #tile_layout.at<"[64|16, 64|16] a0.b0.a1.b1 %16 chunk 16">
 #want = #tile_layout.at<"[64|16, 64|16] a0.b0.a1.b1 %16 interleaved">
 
 func.func @main(%w: tensor<64x64xf16, #home> {tile_tensor.parameter = "w"}) -> tensor<64x64xf16, #want> {
   %m = tile_layout.materialize %w : tensor<64x64xf16, #home> -> tensor<64x64xf16, #want>
+  "test.op"() {text = "a long text, and another, in one line that has to be continued somewhere", more = "a long text, and another, in one line that has to be continued somewhere"} : () -> ()
   func.return %m : tensor<64x64xf16, #want>
 }
 
@@ -21,6 +22,8 @@ func.func @main(%w: tensor<64x64xf16, #home> {tile_tensor.parameter = "w"}) -> t
 // CHECK-NEXT: builtin.module {
 // CHECK-NEXT: func.func @main(%w: tensor<64x64xf16, #layout0> {tile_tensor.parameter = "w"}) -> tensor<64x64xf16, #layout1> {
 // CHECK-NEXT: tile_layout.materialize %w : tensor<64x64xf16, #layout0> -> tensor<64x64xf16, #layout1>
+// CHECK-NEXT: "test.op"() {text = "a long text, and another, in one line that has to be continued somewhere", more =
+// CHECK-NEXT: "a long text, and another, in one line that has to be continued somewhere"} : () -> ()
 // SHORT: tensor<64x64xf16, #tile_layout.at<"[64|16, 64|16] a0.b0.a1
 // BUFFERS: !buffer0 = !tile.buffer<f16, "[64|16, 64|16] a0.b0.a1.b1 %16 chunk 16">
 // BUFFERS: tile.alloc "w" parameters : !buffer0
