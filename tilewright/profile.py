@@ -609,7 +609,7 @@ def _value(hint: Any, value: Any, where: str) -> Any:
         entries = cast("list[Any]", value)
         return tuple(_value(get_args(hint)[0], entry, f"{where}[{i}]") for i, entry in enumerate(entries))
     if isinstance(hint, type) and hasattr(hint, "__dataclass_fields__"):
-        return _record(hint, value, where)
+        return _record(cast("type[Any]", hint), value, where)
     wanted: Any = {float: (int, float)}.get(hint, dict if origin is not None else hint)
     if not isinstance(value, wanted) or (isinstance(value, bool) and hint is not bool):
         raise ProfileError(f"{where} is {value!r:.40}")

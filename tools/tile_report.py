@@ -62,6 +62,7 @@ def run(arguments: Sequence[str]) -> int:
         else:
             tables.print_tables(console, found)
         return 0
+    assert options.profile is not None  # parser.error said so
     profile = Profile(options.profile)
     page = options.page
     if page is None and not (options.text or options.csv or options.trace):
