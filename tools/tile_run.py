@@ -194,6 +194,8 @@ def run(arguments: Sequence[str]) -> int:
             if facts is not None and options.profile is not None:
                 _write_failure(options.profile, error, module, machine, facts, str(folder.program_path))
             raise
+    if compared is not None:
+        compared.program = program
     figures = read_figures(module)
     machine = load(program.machine)
     start = time.perf_counter()

@@ -53,6 +53,7 @@ from tilewright.sim.executor import Executor
 from tilewright.sim.illegal import IllegalProgram
 from tilewright.sim.oracle import Oracle, OracleError, compare_each, differing
 from tilewright.sim.results import RunResult
+from tilewright.tools.run_compare import other_steps
 
 PAIRS = """
 builtin.module {
@@ -211,6 +212,8 @@ def judge(one: Base, mutant: Mutant) -> Outcome:
         return Outcome("departed", "other outputs")
     for name, expected in one.outputs.items():
         assert not differing(expected, result.outputs[name]).any(), mutant.what
+    if twice := other_steps(one.program, result.steps):
+        return Outcome("departed", f"steps: {twice[0]}")
     if result.cycles != one.cycles:
         return Outcome("other cycles", f"{result.cycles['total']} for {one.cycles['total']}")
     reason = mutant.why()

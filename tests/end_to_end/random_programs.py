@@ -91,6 +91,7 @@ class Writer:
     indent: str = "  "
     outer: Writer | None = None
     special: bool = False  # whether all new values are
+    zeros: bool = False  # whether new values are mostly zeros of both signs
     turn: int = 0  # of the element type of the first value
     captured: list[tuple[Value, Value]] = field(default_factory=list)
     iterated: list[tuple[Value, Value]] = field(default_factory=list)
@@ -124,6 +125,8 @@ class Writer:
             return self.sprinkle(data, kinds[self.rng.choice(("none", "none", "limits"))]).astype(
                 numpy_dtype(dtype)
             )
+        if self.zeros:
+            return rng.choice(np.float32((0.0, -0.0, 1.5, -2.0)), shape)
         data = rng.standard_normal(shape) * 2.0 ** self.rng.choice((-3, 0, 0, 1))
         kind = self.rng.choice(KINDS[KINDS.index("small") :] if self.special else KINDS)
         data = self.sprinkle(data, special_values(dtype)[kind])
@@ -384,6 +387,12 @@ def siblings(w: Writer, seed: int) -> list[Value]:
     w.special = True
     source = w.argument(w.shape(0, 2, 60), (*TYPES, *INTEGERS)[seed // 9 % 9])
     found.append(cast_to(w, source, (*TYPES, *INTEGERS)[seed % 9]))
+    if seed % 4 == 0:
+        w.zeros = True
+        dtype = TYPES[seed // 4 % len(TYPES)]
+        name = ("neg", "neg", "abs", "relu", "maximum", "minimum")[seed // 4 % 6]
+        signed = [w.argument((24,), dtype) for _ in range(2 if "imum" in name else 1)]
+        found.append(w.op(name, signed, "", (24,), dtype))
     return found
 
 

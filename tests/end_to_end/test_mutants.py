@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-One thing changed in a machine program that is right: a refusal, a departure that `--compare` reports, or the
-same values, and then the same cycles and a reason, or other cycles. Never another exception, never slow,
-never large.
+One thing changed in a machine program that is right: a refusal, a departure that `--compare` reports (in a
+value, or in the steps of the run), or the same values, and then the same cycles and a reason, or other
+cycles. Never another exception, never slow, never large.
+
+Other cycles in the program's own steps are accepted: a kernel that works on more of its buffer than it is
+asked for, or a row that waits longer, is a program that the machine executes, and its cycles are right. What
+a step should take is in the program and nowhere else.
 """
 
 from __future__ import annotations

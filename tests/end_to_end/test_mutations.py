@@ -203,6 +203,42 @@ def positive_zero(true: Callable[..., Any], *a: Any) -> Any:
     return true(*a) + 0.0 if a[0].dtype.kind == "f" else true(*a)
 
 
+def other_kernel(name: str, other: str) -> Mutation:
+    """One kernel's semantics in the place of another's."""
+    return lambda patch: patch.setitem(kernels.SEMANTICS, name, kernels.SEMANTICS[other])
+
+
+def other_scalars(kernel: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Mutation:
+    """A kernel that is told something else."""
+
+    def apply(patch: Patch) -> None:
+        true = kernels.SEMANTICS[kernel]
+        patch.setitem(
+            kernels.SEMANTICS,
+            kernel,
+            lambda ins, outs, scalars, extents: true(ins, outs, change(dict(scalars)), extents),
+        )
+
+    return apply
+
+
+def clamps_8(true: Callable[..., Any], x: Any, y: Any) -> Any:
+    """i8 alone: what lies beyond is clamped."""
+    out, small = true(x, y), (np.abs(x) <= 128).all() and (np.abs(y) <= 128).all()
+    return np.clip(out, -128, 127) if small else out
+
+
+def zero_sums(true: Callable[..., Any], kind: str, x: Any, *a: Any, **k: Any) -> Any:
+    out = true(kind, x, *a, **k)
+    return out + out.dtype.type(0) if kind == "sum" and out.dtype.kind == "f" else out
+
+
+def infinity_is_beyond(true: Callable[..., Any], x: Any, dtype: str, *a: Any, **k: Any) -> Any:
+    """An infinity that is there saturates."""
+    largest = np.finfo(np.float64).max
+    return true(np.clip(x, -largest, largest) if dtype == "f8E5M2" else x, dtype, *a, **k)
+
+
 FP8 = r"f8E\w+>( |$)"
 _PRODUCT, _ATTENTION = r"\.matmul", r"\.attention"
 
@@ -215,6 +251,7 @@ MUTATIONS: dict[str, tuple[str, Mutation]] = {
     "layer_norm does not saturate": (r"\.layer_norm.*f8E", with_argument(numerics, "layer_norm_rows", 5, "saturate", False)),
     "rms_norm does not saturate": (r"\.rms_norm.*f8E", with_argument(numerics, "rms_norm_rows", 4, "saturate", False)),
     "bias_gelu does not saturate": (r"gelu.*f8E", with_argument(numerics, "bias_gelu_rows", 3, "saturate", False)),
+    "infinities saturate": (r"f8E5M2>", wrapped(numerics, "round_to", infinity_is_beyond)),
     "f16 and bf16 saturate": (r"f16", wrapped(numerics, "round_to", unlike)),
     # rounding
     "subnormals are flushed": (r"f8E", wrapped(rounding, "round_to_grid", flushed)),
@@ -227,13 +264,18 @@ MUTATIONS: dict[str, tuple[str, Mutation]] = {
     # integers
     "integer division by zero is 0": (r"\.div.*i(8|32)>", entry(special.INTEGER, "div", integer_division(0))),
     "integer division rounds down": (r"\.div.*i(8|32)>", entry(special.INTEGER, "div", integer_division(floor=True))),
+    "the lowest integer divided by -1 is the highest": (r"\.div.*i32>", entry(special.INTEGER, "div", lambda true, x, y: np.where((x == -(2**31)) & (y == -1), 2**31 - 1, true(x, y)))),
     **{
         f"integer {name} does not wrap": (rf"\.{name}.*i32>", entry(special.INTEGER, name, clipped))
         for name in ("add", "mul", "square")
     },
+    "sums of i8 are clamped": (r"\.(add|sub).*xi8>$", entry(special.INTEGER, "add", clamps_8)),
     # zeros and NaN
     "the larger of two zeros is the negative one": (r"\.m(ax|in)imum", wrapped(special, "_maximum", wrong_sign_of_zero)),
     "zeros are not negated": (r"\.neg", entry(special.UNARY_F64, "neg", positive_zero)),
+    "maximum of NaN and a number is the number": (r"\.m(ax|in)imum", entry(special.BINARY_F64, "max", lambda true, x, y: np.fmax(x, y))),
+    "a sum of negative zeros is +0": (r"reduce sum", wrapped(numerics, "reduce_rows", zero_sums)),
+    "exponentials overflow f64": (r"\.exp .*f8E", entry(special.UNARY_F64, "exp", lambda true, x: np.exp(x))),
     "relu of NaN is 0": (r"\.relu", entry(special.UNARY_F64, "relu", lambda true, x: np.where(np.isnan(x), 0.0, true(x)))),
     "maxima ignore NaN": (r"reduce m(ax|in)", wrapped(numerics, "_max_rows", without_nan)),
     # functions
@@ -258,12 +300,16 @@ MUTATIONS: dict[str, tuple[str, Mutation]] = {
     "softmax subtracts the maximum for a negative scale": (r"\.softmax.*scale -", wrapped(numerics, "softmax_rows", other_shift)),
     "rows that are masked whole give NaN": (r"empty_rows|attention", wrapped(kernels, "_empty_rows", empty_rows({"zero": "nan"}))),
     "rows that are masked whole give 0": (r"empty_rows|softmax", wrapped(kernels, "_empty_rows", empty_rows({"uniform": "zero", "nan": "zero"}))),
+    "attention subtracts the maximum for a negative scale": (r"\.attention.*scale -", other_kernel("reduce.min", "reduce.max")),
+    "squares of rms_norm do not overflow f32": (r"\.rms_norm", wrapped(numerics, "_squares", lambda true, x: np.square(x))),
     "statistics of layer_norm are f16": (r"\.layer_norm", wrapped(numerics, "norm_statistics", f16_statistics)),
     "variance over n - 1": (r"\.layer_norm", wrapped(numerics, "norm_statistics", n_minus_one)),
     "1 / sqrt of norms is f16": (r"_norm", wrapped(numerics, "_inverse_root", lambda true, *a: f16(true(*a)))),
     "norms have no epsilon": (r"_norm", wrapped(numerics, "_inverse_root", lambda true, x, epsilon: true(x, 0.0))),
     # movement
     "gather wraps around": (r"\.gather", wrapped(np, "clip", lambda true, x, low, high, *a, **k: np.mod(x, high + 1) if low == 0 and np.ndim(x) == 3 else true(x, low, high, *a, **k))),
+    "indices out of range give zeros": (r"\.gather", other_scalars("gather_rows", lambda s: {k: v for k, v in s.items() if k != "rows"})),
+    "indices out of range are clamped": (r"\.gather.*out_of_range zero", other_scalars("gather_rows", lambda s: {"rows": 2, **s})),
     "pads with 0": (r"\.pad.*value", wrapped(movement, "fill_word", lambda true, value, dtype: true(0, dtype))),
     # passes
     "a sum is fused whatever its type": (r"approximate tanh", wrapped(tile_fuse_epilogues, "fusable", any_fusable)),

@@ -171,6 +171,24 @@ def test_compare_each_says_that_nothing_departs(folder: Path, capsys: pytest.Cap
     assert re.search(
         r"reference of the program as given: \d+ values, within their bounds: nothing departs", out
     )
+    assert re.search(r"\n\d+ steps a run: those of the program\n", out)
+
+
+def test_compare_each_of_a_step_done_twice(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every value is right."""
+    true = Executor._exchange
+
+    def again(self: Executor, *arguments: Any) -> None:
+        true(self, *arguments)
+        true(self, *arguments)
+
+    monkeypatch.setattr(Executor, "_exchange", again)
+    assert tile_run([str(folder), "--machine", "t4", "--compare=each"]) == 1
+    out, err = capsys.readouterr()
+    assert "steps a run: not those of the program" in out and out.count("nothing departs") == 2
+    assert re.search(r"steps: '\S.*' is executed 2 times, the program has it 1 times", err)
 
 
 def test_compare_each_of_wrong_arithmetic(
