@@ -86,6 +86,7 @@ def bounds(step: Step, slack: Array | float = 0.0) -> Bounds:
         wide = np.where(finite & ~free, wide, 0.0)
         ends: list[Array] = []
         for end in (exact - wide, exact + wide):
+            end = np.where(wide == 0, exact, end)  # -0 + 0 is +0
             if _through_f32(op):
                 beyond = finite & (np.abs(end) > _F32_LARGEST) & (saturates(op) and is_float8(element))
                 end = np.where(beyond, np.copysign(_F32_LARGEST, end), nearest(end, "f32"))

@@ -391,8 +391,16 @@ def siblings(w: Writer, seed: int) -> list[Value]:
         w.zeros = True
         dtype = TYPES[seed // 4 % len(TYPES)]
         name = ("neg", "neg", "abs", "relu", "maximum", "minimum")[seed // 4 % 6]
-        signed = [w.argument((24,), dtype) for _ in range(2 if "imum" in name else 1)]
-        found.append(w.op(name, signed, "", (24,), dtype))
+        signed = [w.argument((12, 2), dtype) for _ in range(2 if "imum" in name else 1)]
+        found.append(w.op(name, signed, "", (12, 2), dtype))
+        total = Value(w.fresh(), (12,), dtype)
+        w.lines.append(
+            f"{w.indent}{total.name} = tile_tensor.reduce sum {signed[0].name} axes [1] : "
+            f"({signed[0].type}) -> {total.type}"
+        )
+        found.append(total)
+    if seed % 4 == 1 and not is_integer(source.dtype):
+        found.append(w.op("exp", [source], "", source.shape, FP8[seed // 4 % len(FP8)]))
     return found
 
 
