@@ -31,6 +31,7 @@ LIBRARY = 2.0**-40
 """Between two f64 evaluations of a transcendental function, relative; the argument may be rounded too."""
 
 F32_UNIT = 2.0**-24
+_F64_LARGEST = np.finfo(np.float64).max
 _F32_LARGEST = float_format("f32").max_value
 GELU_SLOPE = 1.13
 """The largest slope of gelu, of either form."""
@@ -87,6 +88,7 @@ def bounds(step: Step, slack: Array | float = 0.0) -> Bounds:
         ends: list[Array] = []
         for end in (exact - wide, exact + wide):
             end = np.where(wide == 0, exact, end)  # -0 + 0 is +0
+            end = np.where(finite, np.clip(end, -_F64_LARGEST, _F64_LARGEST), end)
             if _through_f32(op):
                 beyond = finite & (np.abs(end) > _F32_LARGEST) & (saturates(op) and is_float8(element))
                 end = np.where(beyond, np.copysign(_F32_LARGEST, end), nearest(end, "f32"))
