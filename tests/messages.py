@@ -45,7 +45,6 @@ INTERNAL: dict[str, str] = {
     "an instruction of {} supervisor words exceeds the format's 2^24": "takes 64 MiB of supervisor program",
     "a program has at most 65,536 scalar names, '{}' is one more": "takes more calls than a tile holds",
     "expected an integer of 64 bits": "the bound of the parser's own numbers comes first",
-    "`{{` without `}}`": "tests/tools/test_expected_diagnostics.py has it; the list takes it for a pattern",
     "memory must be one contiguous array": "the executor makes the array",
     "the record of written words must be one contiguous array": "the executor makes the array",
 }

@@ -228,11 +228,7 @@ def test_what_is_no_profile_is_refused(folder: Path, tmp_path: Path) -> None:
         ({"version": VERSION + 1}, f"version {VERSION + 1}; this program reads up to {VERSION}"),
         ({"version": "1"}, "version '1'"),
         ({"format": "other"}, f'a profile has "format": "{FORMAT}"'),
-<<<<<<< HEAD
         ({"phases": 5}, "header.phases: a list is expected"),
-=======
-        ({"steps": 3}, "header.steps: a list is expected"),
->>>>>>> 02ac8aa (Messages of profiles have tests; the catalogue follows)
         ({"program": 3}, "header.program is 3"),
         ({"machine": None}, "header.machine: an object"),
         ({"steps": []}, "has 0 steps|steps, not 0"),
@@ -269,22 +265,12 @@ def test_arrays_are_checked(folder: Path) -> None:
     }.items():
         with pytest.raises(ProfileError, match=f"array '{name}'|array '[a-z_]+' has"):
             tilewright.Profile.of(profile.header, profile.arrays | {name: array})
-<<<<<<< HEAD
     with pytest.raises(ProfileError, match="array 'tile_class' has a number that names nothing: 99"):
         tilewright.Profile.of(profile.header, profile.arrays | {"tile_class": profile.tile_class * 0 + 99})
     with pytest.raises(ProfileError, match="segment 1 does not follow the one before it"):
         first, second, *rest = profile.segments
         segments = (first, replace(second, first_step=99), *rest)
         tilewright.Profile.of(replace(profile.header, segments=segments), profile.arrays)
-=======
-    with pytest.raises(ProfileError, match="array 'tile_class' has a number that names nothing: "):
-        tilewright.Profile.of(profile.header, profile.arrays | {"tile_class": profile.tile_class + 1000})
-    with pytest.raises(ProfileError, match="segment 0 does not follow the one before it"):
-        late = replace(profile.header.segments[0], first_step=1)
-        tilewright.Profile.of(
-            replace(profile.header, segments=(late, *profile.header.segments[1:])), profile.arrays
-        )
->>>>>>> 02ac8aa (Messages of profiles have tests; the catalogue follows)
     with pytest.raises(ProfileError, match="ends before"):
         bad = replace(profile.buffers[0], first=5, last=2)
         tilewright.Profile.of(replace(profile.header, buffers=(bad, *profile.buffers[1:])), profile.arrays)
