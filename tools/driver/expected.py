@@ -109,7 +109,8 @@ def check_expectations(
         position = diagnostic.position
         line = position.line if position is not None and position.file == name else None
         told: list[tuple[Severity, str]] = [(diagnostic.severity, diagnostic.message)]
-        told += [("note", note) for note in diagnostic.notes]
+        for note in diagnostic.notes:
+            told.append(("note", note))
         for severity, message in told:
             matching = [e for e in expectations if e.wants(severity, line, message)]
             if matching:
