@@ -256,7 +256,7 @@ class LocatedParser(LiteralParser):
 class UnknownName(ParseError):
     """A parse error with a suggestion."""
 
-    def __init__(self, span: Span, msg: str, hint: str | None) -> None:
+    def __init__(self, span: Span[str] | Span[bytes], msg: str, hint: str | None) -> None:
         super().__init__(span, msg)
         self.hint = hint
 
@@ -274,7 +274,7 @@ def _explained(error: ParseError, source: Source) -> ParseError:
     if error.span.start >= len(text.rstrip()) and (at := _open_bracket(text)) is not None:
         line = source.position(at).line
         message = f"the text ends before the `{text[at]}` of line {line} is closed"
-        return UnknownName(Span(at, at + 1, error.span.input), message, "is the file cut off?")
+        return UnknownName(Span(at, at + 1, Input(text, source.name)), message, "is the file cut off?")
     if error.msg in ("type expected", "Expected shape type."):
         word = re.compile(r"[A-Za-z_]\w*").match(text, error.span.start)
         if word is None:  # `4xf17` is one token
