@@ -62,8 +62,9 @@ class Argument:
     def location(self) -> Attribute | None:
         """Where it stands in the text: its own location, or that of its function."""
         function = self.value.block.parent_op()
-        known = function is None or not isinstance(self.value.location, UnknownLoc)
-        return self.value.location if known else function.location
+        if function is not None and isinstance(self.value.location, UnknownLoc):
+            return function.location
+        return self.value.location
 
     @property
     def type(self) -> Attribute:
