@@ -32,6 +32,9 @@ KNOWN: Mapping[str, str] = {
 }
 """Name to what it stands on."""
 
+NOTES = ("plan", "panels")
+"""Attributes without a prefix that passes write on operations of ours."""
+
 
 def attribute_fault(op: Operation) -> str | None:
     """What is wrong with the names of an operation's attributes; None where nothing is."""
@@ -82,7 +85,7 @@ def _misspelt_property(name: str, op: IRDLOperation) -> str | None:
             f"attribute `{name}` has the name of a property, which it does not set; write it in the"
             " operation's own syntax"
         )
-    if name == "plan":
+    if name in NOTES:
         return None
     meant = near(name, (*properties, "plan"), limit=1)
     return f"unknown attribute `{name}`; {meant}" if meant else None

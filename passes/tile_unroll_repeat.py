@@ -71,12 +71,13 @@ class _Unroller:
 
     def split_parameters(self, function: FuncOp) -> None:
         """One argument per member of every sequence of parameters, in the place of the sequence."""
+        for argument in self.block.args:
+            read_argument(function, argument)  # as many names as members; positions change below
         attributes: list[DictionaryAttr] = []
         for position, argument in enumerate(tuple(self.block.args)):
             given = argument_attributes(function.arg_attrs, position)
             names = given.get(PARAMETER_ATTRIBUTE)
             if isinstance(argument.type, SequenceType) and isinstance(names, ArrayAttr):
-                read_argument(function, argument)  # as many names as members
                 attributes += [DictionaryAttr({**given, PARAMETER_ATTRIBUTE: name}) for name in names]
                 known = not isinstance(argument.location, UnknownLoc)
                 self._split(argument, len(names), argument.location if known else function.location)
