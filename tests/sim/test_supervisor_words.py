@@ -124,6 +124,7 @@ def fill(*scalars: tuple[str, int | float], axes: int = 1) -> Call:
     return Call("fill", (), (operand,), scalars, "extents")
 
 
+@pytest.mark.slow  # compares processor times, which a busy machine may bend
 def test_many_names_of_scalars_take_linear_time() -> None:
     """Twice as many names take about twice as long: looked up in a list, four times."""
 
