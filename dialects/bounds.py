@@ -22,6 +22,7 @@ from tilewright.dialects.reference import Step, saturates
 from tilewright.dialects.tensor.base import element_of, is_float, is_float8
 from tilewright.machine.dtypes import float_format
 from tilewright.machine.kernels.matrix_unit import pass_inputs
+from tilewright.machine.numerics.pointwise import functions_of
 
 Array = NDArray[Any]
 Error = tuple[Array, Array]
@@ -69,7 +70,7 @@ def bounds(step: Step, slack: Array | float = 0.0) -> Bounds:
     The bounds of one step of the reference; `slack` is how far its (only) operand may lie from the one given.
     """
     op, element = step.op, element_of(step.op.result)
-    error = _ERRORS.get(type(op))
+    error = _error_of(op)
     if error is None or not is_float(element):
         exactly = np.asarray(step.result).astype(np.float64)
         nothing, either = np.zeros(exactly.shape, bool), exactly
@@ -281,25 +282,15 @@ def _rms_norm(op: tt.RmsNormOp, operands: Sequence[Array], exact: Array) -> Erro
     return _norm(x, gamma, None, op.epsilon.value.data, exact)
 
 
+def _error_of(op: tt.TensorOperation) -> Callable[[Any, Sequence[Array], Array], Error] | None:
+    """Of a function of single elements: nothing where evaluations agree, else what libraries differ by."""
+    functions = functions_of(op.name.partition(".")[2])
+    if functions:
+        return _none if all(function.exact for function in functions) else _library
+    return _ERRORS.get(type(op))
+
+
 _ERRORS: dict[type[tt.TensorOperation], Callable[[Any, Sequence[Array], Array], Error]] = {
-    **dict.fromkeys(
-        (
-            tt.AbsOp,
-            tt.AddOp,
-            tt.DivOp,
-            tt.MaximumOp,
-            tt.MinimumOp,
-            tt.MulOp,
-            tt.NegOp,
-            tt.ReciprocalOp,
-            tt.ReluOp,
-            tt.SqrtOp,
-            tt.SquareOp,
-            tt.SubOp,
-        ),
-        _none,
-    ),
-    **dict.fromkeys((tt.ErfOp, tt.ExpOp, tt.GeluOp, tt.LogOp, tt.RsqrtOp, tt.SigmoidOp, tt.TanhOp), _library),
     tt.AttentionOp: _attention,
     tt.BiasGeluOp: _bias_gelu,
     tt.LayerNormOp: _layer_norm,

@@ -347,6 +347,11 @@ def _sigmoid(x: Array) -> Array:
     return 1.0 / (1.0 + np.exp(-x))
 
 
+def _silu(x: Array) -> Array:
+    tail = np.exp(-np.abs(x))
+    return np.where(x == -np.inf, -0.0, x * np.where(x < 0, tail, 1.0) / (1.0 + tail))
+
+
 def _exp(x: Array) -> Array:
     """The exponential of a finite number is finite, however large."""
     return _finite(np.exp(x), np.isfinite(x))
@@ -562,6 +567,7 @@ _SEMANTICS: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.RmsNormOp: _rms_norm,
     tile_tensor.RsqrtOp: lambda op, x: 1 / np.sqrt(x),
     tile_tensor.SigmoidOp: lambda op, x: _sigmoid(x),
+    tile_tensor.SiluOp: lambda op, x: _silu(x),
     tile_tensor.SoftmaxOp: lambda op, x: _softmax(op, x),
     tile_tensor.SqrtOp: lambda op, x: np.sqrt(x),
     tile_tensor.SquareOp: lambda op, x: x * x,

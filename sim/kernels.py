@@ -17,6 +17,7 @@ import numpy as np
 from tilewright.machine import dtypes
 from tilewright.machine.kernels.matrix_unit import PRODUCTS
 from tilewright.machine.numerics import operations as numerics
+from tilewright.machine.numerics.pointwise import TABLE
 
 Array = np.ndarray
 Scalars = Mapping[str, float | int]
@@ -242,7 +243,7 @@ def _softmax_exp(
 
 SEMANTICS: dict[str, Semantics] = {
     **{p.kernel: _gemm(p.partial, p.inputs) for p in PRODUCTS},
-    **{f"pointwise.{name}": _pointwise(name) for name in (*numerics.UNARY, *numerics.BINARY)},
+    **{entry.kernel: _pointwise(entry.name) for entry in TABLE},
     "cast": _cast,
     "copy": _copy,
     "widen": _widen,

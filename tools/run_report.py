@@ -25,6 +25,7 @@ from tilewright.dialects.tile_tensor import ConstantOp, TensorOperation
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels import kernel
+from tilewright.machine.numerics.pointwise import OPERATIONS
 from tilewright.passes.ir.tensors import operator_of
 from tilewright.planning.operators import VIEWS, attention, matmul, pointwise
 from tilewright.planning.operators.base import Operator
@@ -102,7 +103,7 @@ def inner_cycles(operator: Operator, machine: Machine) -> float:
             + shape.value_depth / products_per_cycle(shape.output_kernel, machine)
         )
     dtypes = (*(dtype for _, dtype in operator.operand_types), operator.result_dtype)
-    if operator.name in pointwise.FUNCTIONS or operator.name in ("gelu", "cast"):
+    if operator.name in OPERATIONS or operator.name == "cast":
         return _loops(machine, pointwise.kernel_name(operator), (math.prod(operator.result_shape),), dtypes)
     if operator.name in ("layer_norm", "rms_norm", "softmax"):
         return _loops(machine, operator.name, (math.prod(shapes[0][:-1]), shapes[0][-1]), dtypes)

@@ -34,20 +34,45 @@ from tilewright.dialects.tensor.base import (
     verify_scale,
 )
 from tilewright.dialects.tensor.shapes import Shape
+from tilewright.machine.numerics.pointwise import Kind, functions_of
+
+KINDS: dict[Kind, str] = {"floats": "floats", "integers": "integers", "booleans": "i1"}
+"""How messages call the kinds of elements."""
+
+
+def kind_of(element: Attribute) -> Kind:
+    """Which functions of single elements a type has."""
+    return "floats" if is_float(element) else "integers" if is_integer(element) else "booleans"
 
 
 class ElementwiseOperation(RoundingOperation):
-    """Floats of any width are taken as they are and rounded once; integers stay in their type and wrap."""
+    """
+    Floats of any width are taken as they are and rounded once; integers stay in their type and wrap.
+
+    On which types an operation is defined stands in `tilewright.machine.numerics.pointwise`.
+    """
 
     def verify_elements(self) -> None:
-        elements = [element_of(value) for value in (*self.operands, self.result)]
-        if all(is_float(element) for element in elements):
+        found = functions_of(self.name.partition(".")[2])
+        allowed = {kind for function in found for kind in function.kinds}
+        elements = [element_of(value) for value in self.operands]
+        result = element_of(self.result)
+        gives_i1 = bool(found) and found[0].gives == "i1"
+        for element in elements if gives_i1 else (*elements, result):
+            require(
+                kind_of(element) in allowed,
+                f"works on {' and '.join(KINDS[kind] for kind in KINDS if kind in allowed)}, found {element}",
+            )
+        if gives_i1:
+            require(kind_of(result) == "booleans", f"gives i1, found {result}")
+        others = elements if gives_i1 else (*elements, result)
+        if all(is_float(element) for element in others):
             return
-        for element in elements:
+        for element in others:
             require(
                 element == elements[0],
                 "needs floats or integers of one type, "
-                f"found {' and '.join(map(str, elements[:-1]))} with result {elements[-1]}",
+                f"found {' and '.join(map(str, elements))} with result {result}",
             )
 
 
@@ -75,13 +100,6 @@ class UnaryOperation(ElementwiseOperation):
 
     def infer_shape(self) -> Shape:
         return shape_of(self.operand)
-
-
-class FloatUnaryOperation(UnaryOperation):
-    """A unary operation that integers do not have."""
-
-    def verify_elements(self) -> None:
-        TensorOperation.verify_elements(self)
 
 
 class BinaryOperation(ElementwiseOperation):
@@ -183,59 +201,66 @@ class SquareOp(UnaryOperation):
 
 
 @irdl_op_definition
-class ExpOp(FloatUnaryOperation):
+class ExpOp(UnaryOperation):
     """`e^x`."""
 
     name = "tile_tensor.exp"
 
 
 @irdl_op_definition
-class LogOp(FloatUnaryOperation):
+class LogOp(UnaryOperation):
     """The natural logarithm."""
 
     name = "tile_tensor.log"
 
 
 @irdl_op_definition
-class SqrtOp(FloatUnaryOperation):
+class SqrtOp(UnaryOperation):
     """The square root."""
 
     name = "tile_tensor.sqrt"
 
 
 @irdl_op_definition
-class RsqrtOp(FloatUnaryOperation):
+class RsqrtOp(UnaryOperation):
     """`1 / sqrt(x)`."""
 
     name = "tile_tensor.rsqrt"
 
 
 @irdl_op_definition
-class ReciprocalOp(FloatUnaryOperation):
+class ReciprocalOp(UnaryOperation):
     """`1 / x`."""
 
     name = "tile_tensor.reciprocal"
 
 
 @irdl_op_definition
-class TanhOp(FloatUnaryOperation):
+class TanhOp(UnaryOperation):
     """The hyperbolic tangent."""
 
     name = "tile_tensor.tanh"
 
 
 @irdl_op_definition
-class ErfOp(FloatUnaryOperation):
+class ErfOp(UnaryOperation):
     """The error function."""
 
     name = "tile_tensor.erf"
 
 
 @irdl_op_definition
-class SigmoidOp(FloatUnaryOperation):
+class SigmoidOp(UnaryOperation):
     """`1 / (1 + e^-x)`."""
 
     name = "tile_tensor.sigmoid"
+
+
+@irdl_op_definition
+class SiluOp(UnaryOperation):
+    """`x / (1 + e^-x)`."""
+
+    name = "tile_tensor.silu"
 
 
 class Approximation(StrEnum):
@@ -253,7 +278,7 @@ class ApproximationAttr(EnumAttribute[Approximation], SpacedOpaqueSyntaxAttribut
 
 
 @irdl_op_definition
-class GeluOp(FloatUnaryOperation):
+class GeluOp(UnaryOperation):
     """
     `x/2 (1 + erf(x / sqrt 2))`, or with `approximate tanh` `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`.
     """

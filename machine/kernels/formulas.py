@@ -37,6 +37,8 @@ LOOP = 330
 """Call and one pass of the workers. IS: the constant of the published gelu and cast formulas."""
 LOOP_BINARY = 504
 """The same with two input streams. IS: fitted to add f16 at 1152 and 2152 elements."""
+LOOP_TERNARY = 678
+"""The same with three input streams. Derived: one more stream costs what the second one does."""
 COPY = 288
 """Set-up of a local copy. IS: published cost 288 + bytes / 8."""
 ROW_BUNDLES = 10

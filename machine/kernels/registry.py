@@ -31,6 +31,7 @@ from tilewright.diagnostics import TileError
 from tilewright.machine.kernels import formulas as f
 from tilewright.machine.kernels.formulas import Form, Formula, Scalars, Terms
 from tilewright.machine.kernels.matrix_unit import COLUMNS, PRODUCTS, RESULT_MEMORY, WEIGHT_ALIGNMENT
+from tilewright.machine.numerics.pointwise import PL, TABLE
 from tilewright.suggestions import near
 
 if TYPE_CHECKING:
@@ -295,82 +296,25 @@ for _product in PRODUCTS:
 
 # Elementwise.
 
-_PL = "PL popopsCycleEstimators"
+_FORMULAS: dict[str, tuple[Formula, int]] = {"gelu_tanh": (f.gelu, 640)}
+"""Cost and code of functions whose cost is not that of a plain loop."""
+_SET_UP = {1: (f.LOOP, 384, "x"), 2: (f.LOOP_BINARY, 512, "x y"), 3: (f.LOOP_TERNARY, 640, "x y z")}
+"""Cycles of set-up, bytes of code and operands of a loop over so many operands."""
 
-
-@dataclass(frozen=True)
-class _Loop:
-    """
-    An elementwise function: bundles of a worker per 4 halves and per 2 floats, load and store included, and
-    where they come from.
-    """
-
-    name: str
-    half: int
-    single: int
-    evidence: str
-    source: str
-
-    def register(self, set_up: int, operands: str, note: str, code: int) -> None:
-        _register(
-            f"pointwise.{self.name}",
-            self.evidence,
-            self.source + note,
-            f.pointwise(self.half, self.single, set_up),
-            ins=_operands(operands),
-            outs=_operands("z" if " " in operands else "y"),
-            scalars=("saturate",),
-            code=code,
-        )
-
-
-for _loop in (
-    _Loop("neg", half=3, single=3, evidence="derived", source="as relu"),
-    _Loop("abs", half=3, single=3, evidence="derived", source="as relu"),
-    _Loop("exp", half=4, single=6, evidence="derived", source=_PL),
-    _Loop("log", half=4, single=12, evidence="derived", source=_PL),
-    _Loop("sqrt", half=23, single=10, evidence="derived", source=_PL),
-    _Loop("rsqrt", half=19, single=8, evidence="derived", source=_PL),
-    _Loop("tanh", half=4, single=12, evidence="derived", source=_PL),
-    _Loop(
-        "erf",
-        half=60,
-        single=30,
-        evidence="assumed",
-        source="PL charges gelu by erf 16 bundles an element; one less for the product",
-    ),
-    _Loop("sigmoid", half=6, single=12, evidence="derived", source=_PL),
-    _Loop("relu", half=3, single=3, evidence="derived", source=_PL),
-    _Loop("square", half=3, single=3, evidence="derived", source="as pointwise.mul"),
-    _Loop("reciprocal", half=15, single=15, evidence="derived", source=_PL),
-    _Loop("gelu_erf", half=64, single=32, evidence="derived", source=f"{_PL}: 16 bundles an element"),
-):
-    _loop.register(f.LOOP, "x", f"; set-up {f.LOOP} as gelu", 384)
-_register(
-    "pointwise.gelu_tanh",
-    "measured",
-    "IS NORM_GELU_KERNELS: 330 + 462 * ceil(n / 96); an f8 result adds the loop of the flat cast",
-    f.gelu,
-    ins=_operands("x"),
-    outs=_operands("y"),
-    scalars=("saturate",),
-    code=640,
-)
-for _loop in (
-    _Loop(
-        "add",
-        half=3,
-        single=3,
-        evidence="measured",
-        source="IS KERNEL_PIPELINES: 504 + 18 * ceil(n / 24) through both points",
-    ),
-    _Loop("sub", half=3, single=3, evidence="derived", source="as pointwise.add (the same loop in PL)"),
-    _Loop("mul", half=3, single=3, evidence="derived", source="as pointwise.add (the same loop in PL)"),
-    _Loop("div", half=21, single=21, evidence="derived", source=_PL),
-    _Loop("max", half=4, single=4, evidence="derived", source=_PL),
-    _Loop("min", half=4, single=4, evidence="derived", source=_PL),
-):
-    _loop.register(f.LOOP_BINARY, "x y", "", 512)
+for _entry in TABLE:
+    _set_up, _code, _names = _SET_UP[_entry.operands]
+    _formula, _code = _FORMULAS.get(_entry.name, (f.pointwise(_entry.half, _entry.single, _set_up), _code))
+    _plain = _entry.operands == 1 and _entry.name not in _FORMULAS
+    _register(
+        _entry.kernel,
+        _entry.evidence,
+        _entry.source + (f"; set-up {f.LOOP} as gelu" if _plain else ""),
+        _formula,
+        ins=_operands(_names),
+        outs=_operands({1: "y", 2: "z", 3: "w"}[_entry.operands]),
+        scalars=("saturate",),
+        code=_code,
+    )
 
 # Conversions and movement.
 
@@ -467,7 +411,7 @@ for _name in ("sum", "max", "min", "prod"):
     _register(
         f"reduce.{_name}",
         "derived",
-        f"{_PL}: 4 bundles per 64-bit load; the workers share a row or own rows, whichever is cheaper",
+        f"{PL}: 4 bundles per 64-bit load; the workers share a row or own rows, whichever is cheaper",
         f.reduce_trailing(4),
         ins=_operands("x"),
         outs=_operands("y"),

@@ -9,20 +9,18 @@ docs/spec/numerics.md; the comments in these files say how each is kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
 
 from tilewright.machine import dtypes
-from tilewright.machine.numerics import special
 from tilewright.machine.numerics.passes import amp, gemm, gemm_logical
+from tilewright.machine.numerics.pointwise import BOOLEANS, FLOATS, FUNCTIONS, INTEGERS
 from tilewright.machine.numerics.rounding import Array, cast_array, decode, ocp_as_fnuz, round_to
 
 __all__ = [
-    "BINARY",
     "EMPTY_ROWS",
-    "UNARY",
     "Array",
     "amp",
     "bias_gelu_rows",
@@ -163,7 +161,7 @@ def reduce_partials(
         for part in (*parts[1:], *(() if bias is None else (bias,))):
             running = running + decode(part).astype(np.float32)
         if function is not None:
-            return round_to(special.UNARY_F64[function](running.astype(np.float64)), dtype, saturate)
+            return round_to(FLOATS[function](running.astype(np.float64)), dtype, saturate)
     return round_to(running, dtype, saturate)
 
 
@@ -315,16 +313,12 @@ def softmax_rows(x: Array, scale: float, dtype: str, saturate: bool = True, empt
         return round_to(p / total[..., None], dtype, saturate)
 
 
-UNARY: tuple[str, ...] = tuple(special.UNARY_F64)
-BINARY: tuple[str, ...] = tuple(special.BINARY_F64)
-
-
 @cache
 def _unary_table(function: str, source: str, dtype: str, saturate: bool) -> Array:
     """The result of a unary float function for every code of an 8- or 16-bit type."""
     target = dtypes.numpy_dtype(source)
     codes = np.arange(1 << 8 * target.itemsize, dtype=_CODES[target.itemsize]).view(target)
-    table = round_to(special.UNARY_F64[function](decode(codes)), dtype, saturate)
+    table = _rounded(FLOATS[function](decode(codes)), dtype, saturate)
     table.flags.writeable = False
     return table
 
@@ -332,30 +326,38 @@ def _unary_table(function: str, source: str, dtype: str, saturate: bool) -> Arra
 _CODES = {1: np.uint8, 2: np.uint16}
 
 
+def _rounded(out: Array, dtype: str, saturate: bool) -> Array:
+    return np.asarray(out, np.bool_) if dtype == "i1" else round_to(out, dtype, saturate)
+
+
 def pointwise(function: str, *operands: Array, dtype: str, saturate: bool = False) -> Array:
     """
     One elementwise operation on typed arrays that broadcast -> `dtype`, rounded once from f64.
 
     For add, sub, mul, div and sqrt on inputs up to f32 that equals the correctly rounded operation on them.
-    Integer operands stay integers (wrapping; div truncates, by zero gives -1); mixed ones become floats.
-    Raises ValueError for an unknown function or a transcendental of integers.
+    Integer operands stay integers (wrapping; div truncates, by zero gives -1), i1 stays i1; mixed ones become
+    floats. Raises ValueError for an unknown function, or one that is not defined on the operands' types.
     """
-    expected = 1 if function in special.UNARY_F64 else 2 if function in special.BINARY_F64 else 0
-    if expected != len(operands):
+    if function not in FUNCTIONS or FUNCTIONS[function].operands != len(operands):
         raise ValueError(f"no pointwise function '{function}' of {len(operands)} operands")
     names = [dtypes.name_of(x.dtype) for x in operands]
     with np.errstate(all="ignore"):
+        if all(name == "i1" for name in names):
+            return np.asarray(_defined(BOOLEANS, function, "i1")(*operands), np.bool_)
         if all(dtypes.is_integer(name) for name in names):
-            if function not in special.INTEGER:
-                raise ValueError(f"pointwise function '{function}' is not defined on integers")
-            out = special.INTEGER[function](*(x.astype(np.int64) for x in operands))
+            out = _defined(INTEGERS, function, "integers")(*(x.astype(np.int64) for x in operands))
             if dtypes.is_integer(dtype):
                 return out.astype(dtypes.numpy_dtype(dtype))
             return round_to(out, dtype, saturate)
-        if expected == 1 and operands[0].size > 1 << 16 and operands[0].itemsize in _CODES:
+        evaluate = _defined(FLOATS, function, "floats")
+        if len(operands) == 1 and operands[0].size > 1 << 16 and operands[0].itemsize in _CODES:
             # A function of the element alone may as well be looked up; GELU with erf gains a factor of 30.
             codes = np.ascontiguousarray(operands[0]).view(_CODES[operands[0].itemsize])
             return _unary_table(function, names[0], dtype, saturate)[codes]
-        wide = [decode(x) for x in operands]
-        function_f64 = special.UNARY_F64 if expected == 1 else special.BINARY_F64
-        return round_to(function_f64[function](*wide), dtype, saturate)
+        return _rounded(evaluate(*(decode(x) for x in operands)), dtype, saturate)
+
+
+def _defined(functions: dict[str, Callable[..., Array]], function: str, kind: str) -> Callable[..., Array]:
+    if function not in functions:
+        raise ValueError(f"pointwise function '{function}' is not defined on {kind}")
+    return functions[function]

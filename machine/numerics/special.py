@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Elementwise functions on contiguous f64 arrays (and exact ones on int64), by name.
+What elementwise functions (`tilewright.machine.numerics.pointwise`) compute that numpy does not have, on
+contiguous f64 arrays, and exactly on int64.
 
 numpy's vector loops serve contiguous arrays only, and its strided loops may differ in the last place: every
 function here is given contiguous arrays, so an element's result depends on the element alone.
@@ -8,7 +9,7 @@ function here is given contiguous arrays, so an element's result depends on the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def _horner(x: Array, coefficients: Sequence[float]) -> Array:
     return out
 
 
-def _erf_parts(x: Array) -> tuple[Array, Array]:
+def erf_parts(x: Array) -> tuple[Array, Array]:
     """erf(x) and erfc(x), x f64."""
     flat = np.ascontiguousarray(x).reshape(-1)
     size = np.abs(flat)
@@ -82,24 +83,24 @@ def _erf_parts(x: Array) -> tuple[Array, Array]:
     return erf.reshape(x.shape), erfc.reshape(x.shape)
 
 
-def _gelu_tanh(x: Array) -> Array:
+def gelu_tanh(x: Array) -> Array:
     # 0.5 * x * (1 + tanh u) = x / (1 + exp(-2u)), which does not cancel for negative x.
     u = np.sqrt(2.0 / np.pi) * (x + 0.044715 * (x * x * x))
     return np.where(x == -np.inf, -0.0, x / (1.0 + np.exp(-2.0 * u)))
 
 
-def _gelu_erf(x: Array) -> Array:
-    return np.where(x == -np.inf, -0.0, 0.5 * x * _erf_parts(x * -np.sqrt(0.5))[1])
+def gelu_erf(x: Array) -> Array:
+    return np.where(x == -np.inf, -0.0, 0.5 * x * erf_parts(x * -np.sqrt(0.5))[1])
 
 
-def _maximum(x: Array, y: Array) -> Array:
+def maximum(x: Array, y: Array) -> Array:
     out = np.maximum(x, y)
     if (out == 0).any():  # which zero numpy returns depends on the code path; +0 is above -0
         out = np.where((x == 0) & (y == 0), x + y, out)
     return out
 
 
-def _exp(x: Array) -> Array:
+def exp(x: Array) -> Array:
     # The exponential of a finite number is finite, however large: an 8-bit result saturates, wider ones
     # become infinite when they are rounded.
     out = np.exp(x)
@@ -107,46 +108,15 @@ def _exp(x: Array) -> Array:
     return np.where(beyond & (x != np.inf), np.finfo(np.float64).max, out) if beyond.any() else out
 
 
-UNARY_F64: dict[str, Callable[..., Array]] = {
-    "neg": np.negative,
-    "abs": np.abs,
-    "exp": _exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
-    "rsqrt": lambda x: 1.0 / np.sqrt(x),
-    "tanh": np.tanh,
-    "erf": lambda x: _erf_parts(x)[0],
-    "sigmoid": lambda x: 1.0 / (1.0 + np.exp(-x)),
-    "relu": lambda x: np.where(x <= 0, 0.0, x),
-    "square": lambda x: x * x,
-    "reciprocal": lambda x: 1.0 / x,
-    "gelu_tanh": _gelu_tanh,
-    "gelu_erf": _gelu_erf,
-}
-BINARY_F64: dict[str, Callable[..., Array]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    "max": _maximum,
-    "min": lambda x, y: -_maximum(-x, -y),
-}
+def sigmoid(x: Array) -> Array:
+    return 1.0 / (1.0 + np.exp(-x))
 
 
-def _integer_divide(x: Array, y: Array) -> Array:
+def silu(x: Array) -> Array:
+    return np.where(x == -np.inf, -0.0, x / (1.0 + np.exp(-x)))
+
+
+def integer_divide(x: Array, y: Array) -> Array:
+    """Toward zero; by zero -1."""
     quotient = np.abs(x) // np.where(y == 0, 1, np.abs(y))
     return np.where(y == 0, -1, np.where((x < 0) != (y < 0), -quotient, quotient))
-
-
-INTEGER: dict[str, Callable[..., Array]] = {
-    "neg": np.negative,
-    "abs": np.abs,
-    "relu": lambda x: np.maximum(x, 0),
-    "square": lambda x: x * x,
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": _integer_divide,
-    "max": np.maximum,
-    "min": np.minimum,
-}

@@ -16,38 +16,13 @@ from dataclasses import dataclass
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels.matrix_unit import panel_inputs
+from tilewright.machine.numerics.pointwise import OPERATIONS, function_of
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div
 from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.operators.targets import Target, flat_layout, row_layout
 from tilewright.planning.stages import Stages, Value
-
-FUNCTIONS = {
-    "add": "add",
-    "sub": "sub",
-    "mul": "mul",
-    "div": "div",
-    "maximum": "max",
-    "minimum": "min",
-    **{
-        name: name
-        for name in (
-            "neg",
-            "abs",
-            "exp",
-            "log",
-            "sqrt",
-            "rsqrt",
-            "tanh",
-            "erf",
-            "sigmoid",
-            "relu",
-            "square",
-            "reciprocal",
-        )
-    },
-}
 
 
 @dataclass(frozen=True)
@@ -58,17 +33,10 @@ class PointwiseRecord(Record):
 
 
 def kernel_name(operator: Operator) -> str:
-    if operator.name == "cast":
-        return "cast"
-    if operator.name == "bias_gelu":
-        return "bias_gelu"
-    if operator.name == "gelu":
-        return (
-            "pointwise.gelu_tanh"
-            if operator.attributes.get("approximate", "tanh") == "tanh"
-            else "pointwise.gelu_erf"
-        )
-    return f"pointwise.{FUNCTIONS[operator.name]}"
+    """The kernel that computes an operator."""
+    if operator.name in ("cast", "bias_gelu"):
+        return operator.name
+    return function_of(operator.name, operator.attributes).kernel
 
 
 def row_column_storage(value: Value | None) -> bool:
@@ -351,7 +319,7 @@ def _kept_axes(layout: Layout, view: View, shape: tuple[int, ...], full: tuple[i
 
 LEADER = Strategy(
     "leader",
-    (*FUNCTIONS, "gelu", "bias_gelu", "cast"),
+    (*OPERATIONS, "bias_gelu", "cast"),
     PointwiseRecord,
     default=default_record,
     candidates=candidates,

@@ -19,13 +19,13 @@ from tilewright.dialects.reference import constant_array
 from tilewright.machine.dtypes import is_integer, name_of, numpy_dtype
 from tilewright.machine.kernels.matrix_unit import product
 from tilewright.machine.numerics import operations as numerics
+from tilewright.machine.numerics.pointwise import OPERATIONS, function_of
 from tilewright.passes.ir.tensors import choice_of, operator_of
 from tilewright.planning.operators import attention as attention_plan
 from tilewright.planning.operators import gather as gather_plan
 from tilewright.planning.operators import matmul as matmul_plan
 from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.empty import is_empty
-from tilewright.planning.operators.pointwise import FUNCTIONS
 from tilewright.planning.operators.rowwise import RowRecord, column_width
 
 Array = NDArray[Any]
@@ -58,7 +58,7 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
     if kind == "bias_gelu":
         x, bias = operands
         return numerics.bias_gelu_rows(x, bias, operator.result_dtype, _saturates(operator))
-    if kind in FUNCTIONS or kind == "gelu":
+    if kind in OPERATIONS:
         return _pointwise(operator, operands)
     function = _OPERATIONS.get(kind)
     if function is None:
@@ -154,10 +154,7 @@ def _attention(
 
 
 def _pointwise(operator: Operator, operands: Sequence[Array]) -> Array:
-    if operator.name == "gelu":
-        function = "gelu_tanh" if operator.attributes.get("approximate", "tanh") == "tanh" else "gelu_erf"
-    else:
-        function = FUNCTIONS[operator.name]
+    function = function_of(operator.name, operator.attributes).name
     result = numerics.pointwise(
         function, *operands, dtype=operator.result_dtype, saturate=_saturates(operator)
     )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tilewright.machine.dtypes import float_format, is_integer, numpy_dtype
+from tilewright.machine.numerics import pointwise
 
 EXTENTS = (1, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 31, 32, 33, 48)
 WIDE_FLOATS = ("f16", "f32", "bf16")
@@ -343,7 +344,7 @@ def binary(w: Writer) -> Value:
     dtype = x.dtype
     if not is_integer(dtype) and rng.random() < 0.3:
         dtype = rng.choice(FLOATS)
-    name = rng.choice(("add", "sub", "mul", "div", "maximum", "minimum"))
+    name = rng.choice(INTEGER_PAIRS if is_integer(x.dtype) else FLOAT_PAIRS)
     return w.op(name, operands, "", tuple(full), dtype, w.saturation(dtype))
 
 
@@ -351,17 +352,25 @@ def unary(w: Writer) -> Value:
     rng = w.rng
     x = w.some(lambda v: True, lambda: (w.shape(0, 5), w.element(ELEMENTS)))
     if is_integer(x.dtype):
-        return w.op(rng.choice(("neg", "abs", "relu", "square")), [x], "", x.shape, x.dtype)
+        return w.op(rng.choice(INTEGER_FUNCTIONS), [x], "", x.shape, x.dtype)
     name = rng.choice(FUNCTIONS)
     dtype = rng.choice(FLOATS) if rng.random() < 0.4 else x.dtype
     clause = f"approximate {rng.choice(('tanh', 'none'))}" if name == "gelu" else ""
     return w.op(name, [x], clause, x.shape, dtype, w.saturation(dtype))
 
 
-FUNCTIONS = (
-    "neg", "abs", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sigmoid", "relu", "square", "reciprocal",
-    "gelu", "gelu",
-)  # fmt: skip
+def operations_of(operands: int, kind: str) -> tuple[str, ...]:
+    """The operations on so many single elements that a kind of elements has."""
+    return tuple(
+        name
+        for name in pointwise.OPERATIONS
+        if (facts := pointwise.functions_of(name)[0]).operands == operands and kind in facts.kinds
+    )
+
+
+FUNCTIONS = operations_of(1, "floats")
+FLOAT_PAIRS, INTEGER_PAIRS = operations_of(2, "floats"), operations_of(2, "integers")
+INTEGER_FUNCTIONS = operations_of(1, "integers")
 
 
 def siblings(w: Writer, seed: int) -> list[Value]:
@@ -369,7 +378,7 @@ def siblings(w: Writer, seed: int) -> list[Value]:
     rng = w.rng
     x = w.some(lambda v: v.dtype in FLOATS, lambda: (w.shape(0, 3, 300), w.element(FLOATS)))
     found: list[Value] = []
-    names = tuple(dict.fromkeys(FUNCTIONS))
+    names = FUNCTIONS
     for turn in range(3 * seed, 3 * seed + 3):
         name, dtype = names[turn % len(names)], TYPES[turn // len(names) % len(TYPES)]
         clause = f"approximate {rng.choice(('tanh', 'none'))}" if name == "gelu" else ""
@@ -378,11 +387,12 @@ def siblings(w: Writer, seed: int) -> list[Value]:
     w.special = is_integer(element)
     y = (w.argument if w.special else w.get)(w.shape(0, 2, 60), element)
     for turn in range(2 * seed, 2 * seed + 2):
-        name = ("add", "sub", "mul", "div", "maximum", "minimum")[turn % 6]
+        pairs = INTEGER_PAIRS if is_integer(element) else FLOAT_PAIRS
+        name = pairs[turn % len(pairs)]
         z = w.argument(y.shape, element)
         found.append(w.op(name, [y, z], "", y.shape, element, w.saturation(element)))
     if is_integer(element):
-        name = ("neg", "abs", "relu", "square")[seed // 9 % 4]
+        name = INTEGER_FUNCTIONS[seed // 9 % len(INTEGER_FUNCTIONS)]
         found.append(w.op(name, [y], "", y.shape, element))
     w.special = True
     source = w.argument(w.shape(0, 2, 60), (*TYPES, *INTEGERS)[seed // 9 % 9])

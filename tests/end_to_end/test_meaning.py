@@ -24,7 +24,7 @@ from tilewright.dialects.parsing import parse_module
 from tilewright.dialects.reference import evaluate
 from tilewright.machine.dtypes import is_integer, numpy_dtype
 from tilewright.machine.numerics import operations as numerics
-from tilewright.machine.numerics import rounding, special
+from tilewright.machine.numerics import pointwise, rounding
 from tilewright.sim import kernels
 from tilewright.sim.executor import Executor
 from tilewright.sim.oracle import compare_each
@@ -803,14 +803,14 @@ def test_a_broken_rule_is_seen(
 
 
 def divides_to_zero(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.where(y == 0, 0, special.INTEGER["sub"](x, x))
+    return np.where(y == 0, 0, pointwise.INTEGERS["sub"](x, x))
 
 
 ARITHMETIC: tuple[tuple[str, Any, str, Any, tuple[str, ...]], ...] = (
-    ("integer division by zero", special.INTEGER, "div", divides_to_zero, ("integer division by zero",)),
+    ("integer division by zero", pointwise.INTEGERS, "div", divides_to_zero, ("integer division by zero",)),
     (
         "an exponential that overflows",
-        special.UNARY_F64,
+        pointwise.FLOATS,
         "exp",
         np.exp,
         ("exponentials of finite numbers saturate",),
@@ -818,7 +818,7 @@ ARITHMETIC: tuple[tuple[str, Any, str, Any, tuple[str, ...]], ...] = (
     ("squares that never overflow", numerics, "_squares", np.square, ("one square beyond f32",)),
     (
         "a maximum with numpy's zeros",
-        special.BINARY_F64,
+        pointwise.FLOATS,
         "max",
         lambda x, y: np.where(x >= y, x, y),
         ("the sign of a maximum of zeros",),

@@ -23,7 +23,7 @@ from test_random_programs import FAST, any_program, fitting
 from tilewright.diagnostics import TileError
 from tilewright.machine import dtypes
 from tilewright.machine.numerics import operations as numerics
-from tilewright.machine.numerics import rounding, special
+from tilewright.machine.numerics import pointwise, rounding
 from tilewright.passes import tile_fuse_epilogues
 from tilewright.planning.operators import attention, matmul, movement
 from tilewright.sim import kernels
@@ -264,33 +264,33 @@ MUTATIONS: dict[str, tuple[str, Mutation]] = {
     "integers keep their low bits": (r"\.cast.*-> tensor<.*i", wrapped(rounding, "_to_integer", low_bits)),
     "casts have no scale": (r"\.cast.* scale", wrapped(numerics, "cast_array", cast_without_scale)),
     # integers
-    "integer division by zero is 0": (r"\.div.*i(8|32)>", entry(special.INTEGER, "div", integer_division(0))),
-    "integer division rounds down": (r"\.div.*i(8|32)>", entry(special.INTEGER, "div", integer_division(floor=True))),
-    "the lowest integer divided by -1 is the highest": (r"\.div.*i32>", entry(special.INTEGER, "div", lambda true, x, y: np.where((x == -(2**31)) & (y == -1), 2**31 - 1, true(x, y)))),
+    "integer division by zero is 0": (r"\.div.*i(8|32)>", entry(pointwise.INTEGERS, "div", integer_division(0))),
+    "integer division rounds down": (r"\.div.*i(8|32)>", entry(pointwise.INTEGERS, "div", integer_division(floor=True))),
+    "the lowest integer divided by -1 is the highest": (r"\.div.*i32>", entry(pointwise.INTEGERS, "div", lambda true, x, y: np.where((x == -(2**31)) & (y == -1), 2**31 - 1, true(x, y)))),
     **{
-        f"integer {name} does not wrap": (rf"\.{name}.*i32>", entry(special.INTEGER, name, clipped))
+        f"integer {name} does not wrap": (rf"\.{name}.*i32>", entry(pointwise.INTEGERS, name, clipped))
         for name in ("add", "mul", "square")
     },
-    "sums of i8 are clamped": (r"\.(add|sub).*xi8>$", entry(special.INTEGER, "add", clamps_8)),
+    "sums of i8 are clamped": (r"\.(add|sub).*xi8>$", entry(pointwise.INTEGERS, "add", clamps_8)),
     # zeros and NaN
-    "the larger of two zeros is the negative one": (r"\.m(ax|in)imum", wrapped(special, "_maximum", wrong_sign_of_zero)),
-    "zeros are not negated": (r"\.neg", entry(special.UNARY_F64, "neg", positive_zero)),
-    "maximum of NaN and a number is the number": (r"\.m(ax|in)imum", entry(special.BINARY_F64, "max", lambda true, x, y: np.fmax(x, y))),
+    "the larger of two zeros is the negative one": (r"\.maximum", entry(pointwise.FLOATS, "max", wrong_sign_of_zero)),
+    "zeros are not negated": (r"\.neg", entry(pointwise.FLOATS, "neg", positive_zero)),
+    "maximum of NaN and a number is the number": (r"\.m(ax|in)imum", entry(pointwise.FLOATS, "max", lambda true, x, y: np.fmax(x, y))),
     "a sum of negative zeros is +0": (r"reduce sum", wrapped(numerics, "reduce_rows", zero_sums)),
-    "exponentials overflow f64": (r"\.exp .*f8E", entry(special.UNARY_F64, "exp", lambda true, x: np.exp(x))),
-    "relu of NaN is 0": (r"\.relu", entry(special.UNARY_F64, "relu", lambda true, x: np.where(np.isnan(x), 0.0, true(x)))),
+    "exponentials overflow f64": (r"\.exp .*f8E", entry(pointwise.FLOATS, "exp", lambda true, x: np.exp(x))),
+    "relu of NaN is 0": (r"\.relu", entry(pointwise.FLOATS, "relu", lambda true, x: np.where(np.isnan(x), 0.0, true(x)))),
     "maxima ignore NaN": (r"reduce m(ax|in)", wrapped(numerics, "_max_rows", without_nan)),
     # functions
     **{
-        f"{name} is off in its last places": (rf"\.{name.split('_')[0]} ", entry(special.UNARY_F64, name, scaled))
-        for name in special.UNARY_F64
-        if name not in ("neg", "abs", "relu")
+        f"{name} is off in its last places": (rf"\.{name.split('_')[0]} ", entry(pointwise.FLOATS, name, scaled))
+        for name, facts in pointwise.FUNCTIONS.items()
+        if facts.operands == 1 and name not in ("neg", "abs", "relu")
     },
     **{
-        f"{name} is off in its last places": (rf"\.{name}", entry(special.BINARY_F64, name, scaled))
+        f"{name} is off in its last places": (rf"\.{name}", entry(pointwise.FLOATS, name, scaled))
         for name in ("add", "sub", "mul", "div")
     },
-    "gelu is always the tanh form": (r"\.gelu", entry(special.UNARY_F64, "gelu_erf", lambda true, x: special.UNARY_F64["gelu_tanh"](x))),
+    "gelu is always the tanh form": (r"\.gelu", entry(pointwise.FLOATS, "gelu_erf", lambda true, x: pointwise.FLOATS["gelu_tanh"](x))),
     # products
     "f16 is added up in f16": (_PRODUCT + r".*<\S*f16>, ", wrapped(matmul, "choose_kernel", narrow_kernel)),
     "attention in f16 adds up in f16": (_ATTENTION + r".*<\S*f16>, ", wrapped(attention, "choose_kernel", narrow_kernel)),

@@ -16,7 +16,7 @@ import random_programs as programs
 import reduction
 
 from tilewright.diagnostics import TileError
-from tilewright.machine.numerics import special
+from tilewright.machine.numerics import pointwise
 
 FAST, SLOW = 300, 5000
 CHUNK = 15
@@ -148,8 +148,8 @@ def test_a_failing_program_is_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
   return %z : tensor<8x8xf16>
 }"""
     )
-    true = special.UNARY_F64["tanh"]
-    monkeypatch.setitem(special.UNARY_F64, "tanh", lambda x: true(x) + 0.25)
+    true = pointwise.FLOATS["tanh"]
+    monkeypatch.setitem(pointwise.FLOATS, "tanh", lambda x: true(x) + 0.25)
     program = programs.Program(text, {"x": np.ones((8, 8), np.float16)}, {})
     small, message = reduction.reduced(program, "t4")
     assert "'y'" in message
