@@ -170,25 +170,17 @@ class Binding:
     home: int
 
 
-@dataclass(frozen=True)
-class Operator:
+@dataclass(frozen=True, kw_only=True)
+class OperatorCycles:
     """
-    A tensor operator in program order: operands by name, result, where it stands, the repeats around it.
+    Cycles of an operator in one run on the critical path, summed over iterations.
 
-    Cycles of one run on the critical path, and two lower bounds (None where there is none): the work of its
-    inner loops spread evenly, and its operands received once.
+    `reduction` is the part of the kernels that add up partial results; `assumed` of `total` rests on assumed
+    kernels. `compute_bound` and `exchange_bound` are the cycles of the work spread evenly over all tiles:
+    inner loops only, and every operand byte received once, 4 bytes a cycle; None for steps that no operator
+    of the program accounts for.
     """
 
-    name: str
-    kind: str
-    source: str
-    operands: tuple[str, ...]
-    shape: tuple[int, ...]
-    dtype: str
-    layout: str
-    view: str
-    repeats: tuple[str, ...]
-    plan: str
     compute: int = 0
     reduction: int = 0
     copy: int = 0
@@ -208,6 +200,29 @@ class Operator:
         if self.compute_bound is None or self.exchange_bound is None:
             return None
         return self.total - max(self.compute_bound, self.exchange_bound)
+
+    def cycles(self) -> dict[str, Any]:
+        """The figures by name, as result.json has them."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(OperatorCycles)}
+
+
+@dataclass(frozen=True)
+class Operator(OperatorCycles):
+    """
+    A tensor operator in program order: operands by name, result, where it stands, the repeats around it, its
+    plan record as JSON, and its cycles.
+    """
+
+    name: str
+    kind: str
+    source: str
+    operands: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: str
+    layout: str
+    view: str
+    repeats: tuple[str, ...]
+    plan: str
 
 
 @dataclass(frozen=True)
@@ -627,6 +642,7 @@ __all__ = [
     "Instruction",
     "MachineFacts",
     "Operator",
+    "OperatorCycles",
     "Peak",
     "Phase",
     "Profile",

@@ -410,23 +410,11 @@ def _phases(
     )
 
 
-_CYCLES = (
-    "compute",
-    "reduction",
-    "copy",
-    "exchange",
-    "sync",
-    "assumed",
-    "compute_bound",
-    "exchange_bound",
-)
-
-
 def _with_cycles(known: Mapping[str, Operator], counted: Sequence[Mapping[str, Any]]) -> tuple[Operator, ...]:
     """Operators in the order of execution with their cycles; those without any at the end."""
     found: dict[str, Operator] = {}
     for entry in counted:
         name = entry["name"]
         operator = known.get(name) or Operator(name, entry["kind"], "", (), (), "", "", "", (), "")
-        found[name] = replace(operator, **{key: entry[key] for key in _CYCLES})
+        found[name] = replace(operator, **{key: entry[key] for key in operator.cycles()})
     return (*found.values(), *(o for name, o in known.items() if name not in found))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from tilewright.machine.numerics.pointwise import OPERATIONS
 from tilewright.passes.ir.tensors import operator_of
 from tilewright.planning.operators import VIEWS, attention, matmul, pointwise
 from tilewright.planning.operators.base import Operator
+from tilewright.profile import OperatorCycles
 from tilewright.tools import result_schema as schema
 
 if TYPE_CHECKING:
@@ -144,71 +145,51 @@ def _loops(
 # ------------------------------------------------------------------------------------ cycles by operator
 
 
-@dataclass
-class OperatorCycles:
-    """
-    Cycles of one operator in one run, summed over iterations, each step on its slowest tile.
-
-    `reduction` is the part of the kernels that add up partial results. `compute_bound` and `exchange_bound`
-    are the cycles of the work spread evenly over all tiles: inner loops only, and every operand byte received
-    once, 4 bytes a cycle; None for steps that no operator of the program accounts for. `assumed` of `total`
-    rests on assumed kernels.
-    """
+@dataclass(frozen=True)
+class OperatorFigures(OperatorCycles):
+    """The entry of an operator in result.json."""
 
     name: str
     kind: str
     iterations: int
-    compute: int = 0
-    reduction: int = 0
-    copy: int = 0
-    exchange: int = 0
-    sync: int = 0
-    assumed: int = 0
-    compute_bound: float | None = None
-    exchange_bound: float | None = None
-
-    @property
-    def total(self) -> int:
-        return self.compute + self.reduction + self.copy + self.exchange + self.sync
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "total": self.total}
+        named = {"name": self.name, "kind": self.kind, "iterations": self.iterations}
+        return {**named, **self.cycles(), "total": self.total}
 
 
 def operator_cycles(
     steps: Iterable[Step], work: Mapping[str, Work], machine: Machine
-) -> list[OperatorCycles]:
+) -> list[OperatorFigures]:
     """
     One entry an operator, in order of execution; the entries' totals sum to those of the run.
 
     At the end those that no step names: they cost nothing, or are part of another's kernels.
     """
-    found: dict[str, OperatorCycles] = {}
+    found: dict[str, dict[str, int]] = {}
     for step in steps:
-        name = step.operator
-        entry = found.get(name)
-        if entry is None:
-            entry = found[name] = _entry(name, work.get(name), machine)
-        if step.category == "compute":
-            reduces = step.name.startswith("reduce_partials") and entry.kind != "reduce"
-            category = "reduction" if reduces else "compute"
-        else:
-            category = step.category
-        setattr(entry, category, getattr(entry, category) + step.cycles)
+        known = work.get(step.operator)
+        spent = found.setdefault(step.operator, {})
+        category: str = step.category
+        if category == "compute" and step.name.startswith("reduce_partials"):
+            category = "compute" if known is not None and known.kind == "reduce" else "reduction"
+        spent[category] = spent.get(category, 0) + step.cycles
         if step.evidence == "assumed":
-            entry.assumed += step.cycles
-    unnamed = [_entry(name, known, machine) for name, known in work.items() if name not in found]
-    return [*found.values(), *unnamed]
+            spent["assumed"] = spent.get("assumed", 0) + step.cycles
+    found |= {name: {} for name in work if name not in found}
+    return [_figures(name, work.get(name), spent, machine) for name, spent in found.items()]
 
 
-def _entry(name: str, work: Work | None, machine: Machine) -> OperatorCycles:
+def _figures(name: str, work: Work | None, spent: Mapping[str, int], machine: Machine) -> OperatorFigures:
     if work is None:
-        return OperatorCycles(name, "move", 1)
-    compute, exchange = work.cycles / machine.tiles, work.operand_bytes / 4 / machine.tiles
-    return OperatorCycles(name, work.kind, work.iterations, compute_bound=compute, exchange_bound=exchange)
+        return OperatorFigures(name, "move", 1, **spent)
+    bounds = work.cycles / machine.tiles, work.operand_bytes / 4 / machine.tiles
+    return OperatorFigures(
+        name, work.kind, work.iterations, **spent, compute_bound=bounds[0], exchange_bound=bounds[1]
+    )
 
 
-def print_operators(console: Console, operators: Sequence[OperatorCycles]) -> None:
+def print_operators(console: Console, operators: Sequence[OperatorFigures]) -> None:
     """The table, and what stands for what."""
     from rich.table import Table
 
