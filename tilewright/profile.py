@@ -226,6 +226,22 @@ class Operator(OperatorCycles):
 
 
 @dataclass(frozen=True)
+class Move:
+    """
+    What an exchange phase brings from one buffer to another: their names, and layout and view of the value
+    (or the part of one) in each.
+    """
+
+    source: str
+    source_layout: str
+    source_view: str
+    target: str
+    target_layout: str
+    target_view: str
+    dtype: str
+
+
+@dataclass(frozen=True)
 class Phase:
     """
     An exchange phase in program order: messages (a multicast is one), bytes of the longest row, and cycles
@@ -244,6 +260,16 @@ class Phase:
     scheduled: int
     estimated: int
     paired: int
+    moves: tuple[Move, ...] = ()
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A line of the program as it was given; locations `file:line:column` name it."""
+
+    file: str
+    line: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -275,6 +301,7 @@ class Header:
     plan: Mapping[str, Any] = field(default_factory=dict[str, Any])
     result: Mapping[str, Any] = field(default_factory=dict[str, Any])
     failure: Failure | None = None
+    source: tuple[SourceLine, ...] = ()
 
 
 ARRAYS: dict[str, tuple[str, tuple[str | int, ...]]] = {
@@ -339,6 +366,7 @@ class Profile:
         self.instructions, self.buffers, self.bindings = header.instructions, header.buffers, header.bindings
         self.operators, self.phases = header.operators, header.phases
         self.plan, self.result, self.failure = header.plan, header.result, header.failure
+        self.source = header.source
         self.arrays = dict(arrays)
         self.first, self.later, self.attributed = arrays["first"], arrays["later"], arrays["attributed"]
         self.executed_segment = arrays["executed_segment"]
@@ -561,16 +589,7 @@ def _read(path: Path) -> tuple[Header, dict[str, npt.NDArray[Any]]]:
         raise ProfileError(error.message, location=name, notes=error.notes, hint=error.hint) from None
     except FileNotFoundError:
         raise ProfileError("cannot read the profile: no such file", location=name) from None
-    except (
-        OSError,
-        ValueError,
-        EOFError,
-        KeyError,
-        TypeError,
-        zipfile.BadZipFile,
-        zlib.error,
-        SyntaxError,
-    ) as error:
+    except _DAMAGE as error:
         raise ProfileError(
             "this is no profile, or it is damaged or cut short",
             location=name,
@@ -641,6 +660,7 @@ __all__ = [
     "Header",
     "Instruction",
     "MachineFacts",
+    "Move",
     "Operator",
     "OperatorCycles",
     "Peak",
@@ -651,5 +671,6 @@ __all__ = [
     "Repeat",
     "Reservation",
     "Segment",
+    "SourceLine",
     "Step",
 ]

@@ -21,6 +21,7 @@ from tilewright.backends.accounting import always, row_bytes
 from tilewright.backends.image import encode_supervisor
 from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import entry_function
+from tilewright.dialects.tile import ExchangeOp, buffer_type, owner_alloc
 from tilewright.machine import Machine
 from tilewright.machine.description import CATEGORIES
 from tilewright.machine.dtypes import itemsize
@@ -41,6 +42,7 @@ from tilewright.profile import (
     Header,
     Instruction,
     MachineFacts,
+    Move,
     Operator,
     Phase,
     Profile,
@@ -48,6 +50,7 @@ from tilewright.profile import (
     Repeat,
     Reservation,
     Segment,
+    SourceLine,
     Step,
 )
 from tilewright.sim.recorder import tile_groups
@@ -57,6 +60,11 @@ if TYPE_CHECKING:
     from tilewright.sim.recorder import Recorder
 
 Ints = npt.NDArray[np.int64]
+
+LINES_AROUND = 3
+"""Lines of the program that are kept before and behind one that an operator is on."""
+LINE_LENGTH = 400
+"""Characters of a line that are kept."""
 
 
 @dataclass(eq=False)
@@ -69,6 +77,10 @@ class CompilationFacts:
         default_factory=dict[tuple[str, int], tuple[str, str]]
     )
     """By name and address of a buffer: where it comes from, why it is alive."""
+    moves: list[tuple[Move, ...]] = field(default_factory=list[tuple[Move, ...]])
+    """Of every exchange phase, in program order."""
+    text: tuple[str, str] = "", ""
+    """The name of the program's file as locations say it, and what is in it."""
 
     def read_program(self, module: ModuleOp, planned_already: bool = False) -> None:
         """The operators of a module of tensor operations, as they were given or as they are planned."""
@@ -106,6 +118,32 @@ class CompilationFacts:
                 if op.address is not None:
                     key = op.buffer_name.data, op.address.value.data
                     self.why[key] = source_text(op), life.reason
+            self.moves = [_moves(op) for op in function.walk() if isinstance(op, ExchangeOp)]
+
+    def lines(self) -> tuple[SourceLine, ...]:
+        """The lines of the program that operators are on, and those around them."""
+        name, text = self.text
+        wanted: set[int] = set()
+        for operator in self.operators.values():
+            file, _, place = operator.source.rpartition(":")[0].rpartition(":")
+            if file == name and place.isdigit():
+                wanted |= set(range(int(place) - LINES_AROUND, int(place) + LINES_AROUND + 1))
+        lines = text.splitlines()
+        return tuple(
+            SourceLine(name, number, lines[number - 1][:LINE_LENGTH])
+            for number in sorted(wanted)
+            if 1 <= number <= len(lines)
+        )
+
+
+def _moves(op: ExchangeOp) -> tuple[Move, ...]:
+    made: list[Move] = []
+    for source, source_view, target, target_view in op.moves():
+        one, two = (owner_alloc(value)[0].buffer_name.data for value in (source, target))
+        first, second = buffer_type(source), buffer_type(target)
+        sides = str(first.layout), str(source_view), two, str(second.layout), str(target_view)
+        made.append(Move(one, *sides, first.dtype))
+    return tuple(made)
 
 
 def _operators(
@@ -180,7 +218,7 @@ def profile_of_run(
         segments.append(Segment(recorded.count, first, len(steps) - first, around))
     placed = tuple(_buffer(p, len(instructions), facts) for p in program.placed)
     tile_class, held = _classes([p.layout for p in program.placed], machine)
-    phases, sent, received, between = _phases(program, recorder, figures, number_of, machine)
+    phases, sent, received, between = _phases(program, recorder, facts, figures, number_of, machine)
     header = Header(
         str(result.get("program", "")),
         result.get("precision"),
@@ -199,6 +237,7 @@ def profile_of_run(
         phases,
         facts.plan.to_json() if facts.plan is not None else {},
         result,
+        source=facts.lines(),
     )
     tiles = machine.tiles
     arrays = {
@@ -236,6 +275,7 @@ def profile_of_failure(
         operators=tuple(facts.operators.values()),
         plan=facts.plan.to_json() if facts.plan is not None else {},
         failure=Failure(error.message, error.notes, error.hint or ""),
+        source=facts.lines(),
     )
     arrays = {**_places(machine), **dict(zip(("tile_class", "held"), _classes([], machine), strict=True))}
     if level_of(module) == "buffers":
@@ -360,6 +400,7 @@ def _home(binding: asm.Binding, tiles: int) -> Ints:
 def _phases(
     program: asm.Program,
     recorder: Recorder,
+    facts: CompilationFacts,
     figures: Sequence[PhaseFigures],
     number_of: Mapping[int, int],
     machine: Machine,
@@ -395,6 +436,7 @@ def _phases(
                 known.scheduled if known else 0,
                 known.estimated if known else 0,
                 known.paired if known else 0,
+                facts.moves[position - 1] if position <= len(facts.moves) else (),
             )
         )
         moved = recorder.traffic.get(word)

@@ -55,6 +55,7 @@ from tilewright.tools.driver.timing import Timing
 from tilewright.version import __version__
 
 if TYPE_CHECKING:
+    from tilewright.tools.driver.layout_pictures import LayoutPictures
     from tilewright.tools.driver.statistics import Statistics
 
 SEPARATOR = "// -----"
@@ -67,6 +68,7 @@ class TileOptMain(xDSLOptMain):
     version_format: ClassVar[str] = f"tile-opt {__version__} (xdsl {{xdsl_version}})"
 
     _timing: Timing | None = None
+    _pictures: LayoutPictures | None = None
 
     def __init__(self, description: str = "", args: Sequence[str] | None = None) -> None:
         self._arguments = list(args or ())
@@ -173,6 +175,12 @@ class TileOptMain(xDSLOptMain):
             help="write the problem that tile-allocate-* solves to DIR (for tile-alloc)",
         )
         add(
+            "--dump-layouts",
+            type=Path,
+            metavar="DIR",
+            help="draw every value over the tiles, and what moves between layouts, as SVG files in DIR",
+        )
+        add(
             "--steps", type=Path, metavar="FILE", help="write a JSON line when a pass starts and when it ends"
         )
         add(
@@ -237,6 +245,11 @@ class TileOptMain(xDSLOptMain):
 
             self._statistics.append(Statistics())
             instruments += self._statistics
+        if arguments.dump_layouts is not None:
+            from tilewright.tools.driver.layout_pictures import LayoutPictures
+
+            self._pictures = LayoutPictures(arguments.dump_layouts)
+            instruments.append(self._pictures)
         if arguments.steps is not None:
             instruments.append(StepLog(arguments.steps))
         if arguments.time_passes or arguments.print_between_passes:
@@ -466,9 +479,12 @@ class TileOptMain(xDSLOptMain):
         module = self.parse_chunk(chunk, extension, offset)
         if module is None:
             return
-        with self._told_remarks():
+        with self._told_remarks(), self._drawn(module):
             self.apply_passes(module)
         output.write(self.output_resulting_program(module))
+
+    def _drawn(self, module: ModuleOp) -> AbstractContextManager[object]:
+        return self._pictures.of(module) if self._pictures is not None else nullcontext()
 
     @contextmanager
     def _told_remarks(self) -> Generator[None]:

@@ -144,8 +144,9 @@ def run(arguments: Sequence[str]) -> int:
         options.program, parameters=options.parameters, inputs=options.inputs, expected=options.expected
     )
     context = make_context()
-    assert folder.program_path is not None
-    module = pipeline.select_program(load_module(folder.program_path, context), context, options.entry)
+    path = folder.program_path
+    assert path is not None
+    module = pipeline.select_program(load_module(path, context), context, options.entry)
     clock.measure("read", start)
     if pipeline.level_of(module) == "machine":
         machine = load(check_machine(module, options.machine))
@@ -174,7 +175,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.profile is not None:
         from tilewright.tools.run_profile import CompilationFacts
 
-        facts = CompilationFacts()
+        facts = CompilationFacts(text=(str(path), path.read_text("utf-8", errors="replace")))
         facts.read_program(module)
     with settings.use(
         settings.Settings(exchange_cap=options.exchange_cap, exchange_items=options.exchange_items)
@@ -192,7 +193,7 @@ def run(arguments: Sequence[str]) -> int:
             )
         except TileError as error:
             if facts is not None and options.profile is not None:
-                _write_failure(options.profile, error, module, machine, facts, str(folder.program_path))
+                _write_failure(options.profile, error, module, machine, facts, str(path))
             raise
     if compared is not None:
         compared.program = program

@@ -315,6 +315,14 @@ class Layout:
         used = self._used_tiles()
         return self._into(tiles, used, np.ones((), np.int64)).astype(bool)
 
+    def first_copy(self, tiles: int) -> np.ndarray:
+        """
+        The tile with the first copy of the part that each tile holds, int64 (tiles,), -1 where it holds
+        nothing.
+        """
+        used = self._used_tiles()
+        return self._into(tiles, used, used[..., :1] + 1) - 1
+
     def local_extents(self, axis: int, tiles: int) -> np.ndarray:
         """
         Elements along `axis` that each tile holds, int64 (tiles,), 0 where it holds nothing; not for linear

@@ -21,14 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.diagnostics import TileError
-from tilewright.machine.dtypes import itemsize
 from tilewright.planning.layout import Layout, View
 from tilewright.profile import Profile
 from tilewright.tools.report.compare import compare
+from tilewright.tools.report.pictures import Chip, Moved, Picture, Value, moved, picture
 from tilewright.tools.report.tables import Table, sentence, tables
-
-MOST_ROWS, MOST_COLUMNS = 64, 96
-"""Elements of a value that its picture shows, evenly spread."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -80,7 +77,8 @@ def _content(profile: Profile) -> tuple[dict[str, Any], Arrays]:
     header = profile.header
     counts = np.array([profile.segments[step.segment].count for step in profile.steps], np.int64)
     later = profile.later / np.maximum(counts - 1, 1)[:, None]
-    drawn, layout_arrays = _layouts(profile)
+    chip = Chip.of_profile(profile)
+    drawn, conversions, layout_arrays = _layouts(profile, chip)
     data: dict[str, Any] = {
         "machine": asdict(header.machine),
         "categories": header.categories,
@@ -91,10 +89,13 @@ def _content(profile: Profile) -> tuple[dict[str, Any], Arrays]:
         "operators": [
             {**asdict(o), "total": o.total, "sentence": sentence(o.plan)} for o in header.operators
         ],
-        "phases": [asdict(p) for p in header.phases],
+        "phases": [{k: v for k, v in asdict(p).items() if k != "moves"} for p in header.phases],
         "failure": asdict(header.failure) if header.failure is not None else None,
         "tables": [_table(t) for t in tables(profile)],
         "layouts": drawn,
+        "conversions": conversions,
+        "ends": chip.labels,
+        "source": [asdict(line) for line in header.source],
         "peak": asdict(profile.peak()) if profile.buffers else None,
     }
     arrays: Arrays = {
@@ -117,67 +118,73 @@ def _content(profile: Profile) -> tuple[dict[str, Any], Arrays]:
     return data, arrays
 
 
-def _layouts(profile: Profile) -> tuple[list[dict[str, Any]], Arrays]:
-    """Every value with a layout: facts, bytes and padding by tile, the owners of elements on a raster."""
-    tiles = profile.machine.tiles
-    wanted: list[tuple[str, str, str, str, str, tuple[int, ...]]] = []
+def _layouts(profile: Profile, chip: Chip) -> tuple[list[dict[str, Any]], list[dict[str, Any]], Arrays]:
+    """Every value with a layout, every conversion of the exchange phases, and the arrays of both."""
+    pictures: dict[tuple[str, ...], Picture] = {}
+
+    def add(name: str, what: str, layout: str, view: str, dtype: str) -> int | None:
+        key = (name, layout, view, dtype)
+        if key not in pictures:
+            try:
+                value = Value(name, what, dtype, Layout.parse(layout), View.parse(view))
+                pictures[key] = picture(value, chip.tiles)
+            except (TileError, KeyError):
+                return None  # a layout of a later version
+        return list(pictures).index(key)
+
     for binding in profile.bindings:
         if binding.kind != "value":
-            wanted.append(
-                (binding.name, binding.kind, binding.layout, binding.view, binding.dtype, binding.shape)
-            )
+            name = binding.tensors[0] if binding.tensors else binding.name
+            name += f" and {binding.count - 1} more" if binding.count > 1 else ""
+            add(name, binding.kind, binding.layout, binding.view, binding.dtype)
     for operator in profile.operators:
         if operator.layout:
-            wanted.append(
-                (operator.name, "result", operator.layout, operator.view, operator.dtype, operator.shape)
-            )
-    drawn: list[dict[str, Any]] = []
-    held, padding, owners = [], [], []
+            add(operator.name, "result", operator.layout, operator.view, operator.dtype)
+    found: dict[tuple[int, int], Moved] = {}
+    conversions: list[dict[str, Any]] = []
+    between: list[npt.NDArray[np.int64]] = []
     at = 0
-    for name, what, layout_text, view_text, dtype, shape in wanted:
-        try:
-            layout, view = Layout.parse(layout_text), View.parse(view_text)
-            size = itemsize(dtype)
-            nbytes = layout.shard_bytes_per_tile(size, tiles)
-            spare = layout.padding(size, tiles)
-            raster, height, width = _raster(layout, view)
-        except (TileError, KeyError):
-            continue  # a layout of a later version
+    for phase in profile.phases:
+        for move in phase.moves:
+            one = add(move.source, "buffer", move.source_layout, move.source_view, move.dtype)
+            two = add(move.target, "buffer", move.target_layout, move.target_view, move.dtype)
+            if one is None or two is None:
+                continue
+            if (one, two) not in found:
+                values = [made.value for made in pictures.values()]
+                found[one, two] = moved(values[one], values[two], chip)
+            what = found[one, two]
+            figures = {"stays": what.stays, "most": what.most, "spans": what.spans, "at": at}
+            conversions.append({"phase": phase.name, "source": one, "target": two, **figures})
+            between.append(what.between.ravel())
+            at += what.between.size
+    drawn: list[dict[str, Any]] = []
+    at = 0
+    for made in pictures.values():
+        value, (rows, columns) = made.value, made.owners.shape
         drawn.append(
             {
-                **{"name": name, "what": what, "layout": layout_text, "view": view_text, "dtype": dtype},
-                **{"shape": shape, "replicas": int(layout.replica_tiles.size), "at": at},
-                **{"rows": raster.shape[0], "columns": raster.shape[1], "height": height, "width": width},
+                **{"name": value.name, "what": value.what, "layout": str(value.layout)},
+                **{"view": str(value.view), "dtype": value.dtype, "shape": value.view.shape},
+                **{"replicas": made.copies, "rows": rows, "columns": columns, "at": at},
+                **{"height": made.height, "width": made.width},
             }
         )
-        held.append(nbytes)
-        padding.append(spare)
-        owners.append(raster.ravel())
-        at += raster.size
-    none = np.zeros(0, np.int64)
-    return drawn, {
-        "layout_bytes": np.array(held, np.int64).ravel().astype(np.float64),
-        "layout_padding": np.array(padding, np.int64).ravel().astype(np.float64),
-        "layout_owner": np.concatenate(owners or [none]).astype(np.int32),
+        at += made.owners.size
+    return drawn, conversions, _pictured(tuple(pictures.values()), between)
+
+
+def _pictured(pictures: Sequence[Picture], between: Sequence[npt.NDArray[np.int64]]) -> Arrays:
+    def flat(parts: Sequence[npt.NDArray[np.int64]], kind: str) -> npt.NDArray[Any]:
+        return np.concatenate([p.ravel() for p in parts]).astype(kind) if parts else np.zeros(0, kind)
+
+    return {
+        "layout_bytes": flat([p.nbytes for p in pictures], "int32"),
+        "layout_padding": flat([p.padding for p in pictures], "int32"),
+        "layout_first": flat([p.first for p in pictures], "int32"),
+        "layout_owner": flat([p.owners for p in pictures], "int32"),
+        "moved": flat(between, "float64"),
     }
-
-
-def _raster(layout: Layout, view: View) -> tuple[npt.NDArray[np.int64], int, int]:
-    """
-    The first tile that holds each element of an even raster over a value, whose leading axes count as rows,
-    and the value's rows and columns.
-    """
-    shape = view.shape if len(view.shape) > 1 else (1, *(view.shape or (1,)))
-    width = shape[-1]
-    height = int(np.prod(shape[:-1]))
-    if not height or not width:
-        return np.zeros((0, 0), np.int64), height, width
-    down = np.unique(np.linspace(0, height - 1, min(height, MOST_ROWS)).astype(np.int64))
-    across = np.unique(np.linspace(0, width - 1, min(width, MOST_COLUMNS)).astype(np.int64))
-    flat = (down[:, None] * width + across).ravel()
-    indices = np.unravel_index(flat, view.shape) if view.shape else ()
-    tile, _ = layout.positions(*view.storage(*indices))
-    return np.broadcast_to(tile, flat.shape).reshape(len(down), len(across)), height, width
 
 
 def write_page(path: Path, profiles: Sequence[Profile], labels: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ const fmt = v => v == null ? "" : typeof v !== "number" ? String(v) : Number.isI
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const KINDS = { compute: "#4c8bf5", copy: "#b07aa1", exchange: "#f28e2b", sync: "#9c755f" };
 const MEMORY = { parameters: "#4e79a7", activations: "#59a14f", staging: "#edc948", partials: "#b07aa1", rows: "#f28e2b", "patch tables": "#ffbe7d", code: "#e15759", host: "#9c755f", profile: "#d7b5a6", stacks: "#ff9da7", padding: "#bab0ac", unusable: "#79706e" };
-const state = { view: "summary", profile: 0, tile: 0, event: -1, phase: 0, valueA: 0, valueB: 1, search: "", from: 0, to: 1, scroll: 0, open: new Set(), heat: "used" };
+const state = { view: "summary", profile: 0, tile: 0, event: -1, phase: 0, valueA: 0, valueB: 1, conversion: -1, operator: "", search: "", from: 0, to: 1, scroll: 0, open: new Set(), heat: "used" };
 let profiles = [], comparison = null;
 
 async function load() {
@@ -20,7 +20,6 @@ async function load() {
     for (const [name, a] of Object.entries(p.arrays)) p[name] = new kinds[a.type](buffer, a.at, a.length);
     return prepare(p);
   });
-  for (const p of profiles) p.maximum = Math.max(...p.used, 1);
   const P = profiles[0];
   state.tile = P.peak ? P.peak.tile : 0; state.event = P.peak ? P.peak.instruction : -1; state.to = Math.max(P.total, 1);
   if (P.phases.length) state.phase = P.phaseOrder[0];
@@ -64,9 +63,10 @@ function prepare(p) {
   const last = p.buffers.reduce((a, b) => Math.max(a, b.last), p.instructions.length);
   p.events = last + 2;
   const base = p.machine.reservations.filter(r => r.category !== "unusable").reduce((a, r) => a + r.end - r.start, 0);
-  p.used = new Float64Array(p.events * p.classCount);
-  p.buffers.forEach((b, i) => { for (let c = 0; c < p.classCount; c++) if (p.held[i * p.classCount + c]) for (let e = b.first + 1; e <= b.last + 1; e++) p.used[e * p.classCount + c] += b.nbytes; });
-  for (let i = 0; i < p.used.length; i++) p.used[i] += base;
+  const change = new Float64Array((p.events + 1) * p.classCount);
+  p.buffers.forEach((b, i) => { for (let c = 0; c < p.classCount; c++) if (p.held[i * p.classCount + c]) { change[(b.first + 1) * p.classCount + c] += b.nbytes; change[(b.last + 2) * p.classCount + c] -= b.nbytes; } });
+  for (let i = p.classCount; i < change.length; i++) change[i] += change[i - p.classCount];
+  p.used = change.subarray(0, p.events * p.classCount).map(v => v + base);
   const bytes = i => p.phases[i].executions * sum(row(p.sent, i, p.tiles));
   p.phaseBytes = p.phases.map((_, i) => bytes(i));
   p.phaseOrder = p.phases.map((_, i) => i).sort((a, b) => p.phaseBytes[b] - p.phaseBytes[a]);
@@ -147,12 +147,12 @@ function summary(main, P) {
 const LEFT = 190, ROW = 16, TOP = 46;
 function find(P, operator) {
   const step = P.steps.findIndex(s => s.operator === operator);
-  if (step < 0) return;
+  if (step < 0) { go("timeline", { search: operator, operator }); return; } // it costs nothing of its own, but stands somewhere
   const run = P.executed_segment.indexOf(P.steps[step].segment), at = P.executed_start[run];
   const mine = new Set(P.steps.filter(s => s.operator === operator).map(s => s.segment));
   let end = at; for (let i = run; i < P.executed_segment.length && P.executed_start[i] < at + P.total / 3 && !(i > run && P.executed_segment[i] === P.executed_segment[run]); i++) if (mine.has(P.executed_segment[i])) end = P.executed_start[i] + P.executed_cycles[i];
   const margin = Math.max(20, (end - at) * 0.3);
-  go("timeline", { search: operator, from: Math.max(0, at - margin), to: Math.min(P.total, end + margin), scroll: 0 });
+  go("timeline", { search: operator, operator, from: Math.max(0, at - margin), to: Math.min(P.total, end + margin), scroll: 0 });
 }
 function canvasIn(height) { const c = el("canvas", { className: "pointer" }); c.style.height = height + "px"; return c; }
 function begin(canvas) {
@@ -185,10 +185,10 @@ function timeline(main, P) {
     const t = +tileInput.value; if (!(t >= 0 && t < P.tiles)) return;
     const g = P.classes.findIndex(c => c.tiles.includes(t)); if (P.classes[g].tiles.length > 1) state.open.add(g);
     state.scroll = Math.max(0, timelineRows(P).findIndex(r => r.tile === t && r.label.trim() === `tile ${t}`) - 1); draw(); } });
-  const canvas = canvasIn(Math.max(360, innerHeight - 190)); canvas.id = "timeline";
+  const canvas = canvasIn(Math.max(300, innerHeight - (state.operator ? 460 : 190))); canvas.id = "timeline";
   main.append(el("div", { className: "tools" }, search, found, el("button", { textContent: "whole run", id: "whole", onclick: () => { state.from = 0; state.to = P.total; draw(); } }), "go to", tileInput, where),
     el("div", { className: "legend", style: "margin-bottom:8px" }, ...Object.entries(KINDS).map(([n, c]) => el("span", {}, el("i", { style: `background:${c}` }), n)), el("span", {}, "wheel: zoom, drag: move, wheel over the names: scroll, click a name with +: its tiles; blank: waiting at a barrier")),
-    el("section", { className: "panel", style: "padding:0;overflow:hidden" }, canvas));
+    el("section", { className: "panel", style: "padding:0;overflow:hidden" }, canvas), about(P, state.operator));
   const x = (c, w) => LEFT + (c - state.from) / (state.to - state.from) * (w - LEFT);
   let rows = [], matches = new Set();
   const match = () => { const q = state.search.trim().toLowerCase(); matches = new Set(); if (q) P.steps.forEach((s, i) => { if (`${s.operator} ${s.name} ${s.reason}`.toLowerCase().includes(q)) matches.add(i); }); found.textContent = q ? `${matches.size} steps, ${fmt([...matches].reduce((a, i) => a + P.stepCycles[i], 0))} cycles` : ""; };
@@ -238,12 +238,29 @@ function timeline(main, P) {
   };
   let drag = null;
   canvas.onmousedown = e => { const [px, py] = at(e); drag = [px, py, state.from, state.to, false]; };
-  canvas.onmouseup = e => { const [px, py] = at(e); if (drag && !drag[4]) { const r = rowAt(py); if (r && r.tile >= 0) { if (px < LEFT && r.group >= 0) state.open.has(r.group) ? state.open.delete(r.group) : state.open.add(r.group); else state.tile = r.tile; draw(); } } drag = null; };
+  canvas.onmouseup = e => {
+    const [px, py, w] = at(e);
+    if (drag && !drag[4]) {
+      const r = rowAt(py), step = r && px >= LEFT ? stepAt(r, px, w)[0] : null;
+      if (r && px < LEFT && r.group >= 0) state.open.has(r.group) ? state.open.delete(r.group) : state.open.add(r.group);
+      else if (r && r.tile >= 0) state.tile = r.tile;
+      if (step && step.operator !== state.operator) { state.operator = step.operator; show(); return; } // what it is and where it stands
+      if (r) draw();
+    }
+    drag = null;
+  };
   canvas.onmouseleave = () => { drag = null; hide(); };
   canvas.onmousemove = e => {
     const [px, py, w] = at(e);
     if (drag && drag[0] >= LEFT && Math.abs(px - drag[0]) > 3) { drag[4] = true; const d = (px - drag[0]) / (w - LEFT) * (drag[3] - drag[2]), f = Math.max(0, Math.min(P.total - (drag[3] - drag[2]), drag[2] - d)); state.to = f + drag[3] - drag[2]; state.from = f; draw(); return; }
     const r = rowAt(py); if (!r || px < LEFT) { hide(); return; }
+    const [t, tile, from, cycles, s] = stepAt(r, px, w);
+    if (!s) hide();
+    else if (!t) tip(e, `tile ${tile} waits at the barrier: ${fmt(cycles)} cycles`);
+    else tip(e, `${t.name}  (${t.category})\noperator ${t.operator}\ntile ${tile}: cycles ${fmt(from)} to ${fmt(from + cycles)}, ${fmt(cycles)}\n${t.extents.length ? "extents " + t.extents.join(" x ") + "\n" : ""}${fmt(t.tiles)} tiles take part; executed ${fmt(s.count)} times${s.repeats.length ? " in repeat " + s.repeats.join(", ") : ""}\n${t.source}`);
+  };
+  // [step or null (waiting), tile, first cycle, cycles, segment] under a point of a row
+  function stepAt(r, px, w) {
     const c = state.from + (px - LEFT) / (w - LEFT) * (state.to - state.from);
     for (let k = 0; k < P.executed_segment.length; k++) {
       const start = P.executed_start[k], end = start + P.executed_cycles[k];
@@ -251,17 +268,29 @@ function timeline(main, P) {
       const s = P.segments[P.executed_segment[k]], tile = r.tile < 0 ? slowest(P, P.executed_segment[k], P.occurrence[k]) : r.tile; let a = start;
       for (let i = s.first_step; i < s.first_step + s.steps; i++) {
         const n = cyclesOf(P, i, tile, P.occurrence[k]);
-        if (c < a + n) { const t = P.steps[i]; tip(e, `${t.name}  (${t.category})\noperator ${t.operator}\ntile ${tile}: cycles ${fmt(a)} to ${fmt(a + n)}, ${fmt(n)}\n${t.extents.length ? "extents " + t.extents.join(" x ") + "\n" : ""}${fmt(t.tiles)} tiles take part; executed ${fmt(s.count)} times${s.repeats.length ? " in repeat " + s.repeats.join(", ") : ""}\n${t.source}`); return; }
+        if (c < a + n) return [P.steps[i], tile, a, n, s];
         a += n;
       }
-      tip(e, `tile ${tile} waits at the barrier: ${fmt(end - a)} cycles`); return;
+      return [null, tile, a, end - a, s];
     }
-    hide();
-  };
+    return [null, 0, 0, 0, null];
+  }
   search.oninput = () => { state.search = search.value; match(); draw(); };
   search.onkeydown = e => { if (e.key === "Enter" && matches.size) find(P, P.steps[[...matches][0]].operator); };
   match(); draw(); window.onresize = () => state.view === "timeline" && draw();
 }
+
+// What an operator is, costs, and where it stands in the program.
+function about(P, name) {
+  const o = P.operators.find(x => x.name === name);
+  if (!o) return el("div", { id: "about" }, ...(name ? [panel("", name, el("div", { className: "faint", textContent: "steps that no operator of the program accounts for" }))] : []));
+  const [file, line] = place(o.source), rounded = v => v == null ? "none" : fmt(Math.round(v));
+  const facts = [["kind", o.kind], ["result", `${o.shape.join(" x ")} of ${o.dtype}`], ["of", o.operands.join(", ")], ["cycles", fmt(o.total)], ["bounds", `compute ${rounded(o.compute_bound)}, exchange ${rounded(o.exchange_bound)}`], ["plan", o.sentence], ["layout", o.layout + (o.view ? ", view " + o.view : "")], ["repeats", o.repeats.join(", ")]].filter(f => f[1]);
+  const near = P.source.filter(l => l.file === file && Math.abs(l.line - line) <= 3);
+  const code = el("pre", { id: "source" }, ...near.map(l => el("div", { className: l.line === line ? "here" : "" }, el("span", { className: "faint", textContent: String(l.line).padStart(5) + "  " }), l.text)));
+  return el("div", { id: "about", className: "grid", style: "margin-top:12px" }, panel("w5", name, table(["what", "figure"], facts, { id: "facts" })), panel("w7", o.source || "It has no place in a file", code));
+}
+function place(source) { const m = /^(.*):(\d+):\d+$/.exec(source); return m ? [m[1], +m[2]] : ["", 0]; }
 
 // ---- maps
 function shade(v, most) { return `color-mix(in srgb, ${css("--high")} ${most > 0 ? Math.round(100 * v / most) : 0}%, ${css("--low")})`; }
@@ -370,18 +399,59 @@ function exchange(main, P) {
 }
 
 // ---- layouts
+const owner = t => t < 0 ? css("--low") : `hsl(${Math.round(t * 137.508 % 360)} 55% ${58 + t * 7 % 18}%)`; // as in the SVG files
 function layouts(main, P) {
+  const last = P.layouts.length - 1, chosen = P.conversions[state.conversion];
+  if (chosen) { state.valueA = chosen.source; state.valueB = chosen.target; }
+  state.valueA = Math.min(state.valueA, last); state.valueB = Math.min(state.valueB, last);
+  const label = c => `${c.phase}: ${P.layouts[c.source].name} → ${P.layouts[c.target].name}`;
+  main.append(el("div", { className: "tools" }, el("select", { id: "conversion", style: "max-width:70%", onchange: e => { state.conversion = +e.target.value; show(); } },
+    el("option", { value: -1, textContent: "two values side by side" }), ...P.conversions.map((c, i) => el("option", { value: i, textContent: label(c), selected: i === state.conversion }))),
+    el("span", { className: "faint", textContent: P.conversions.length ? "or a conversion of layouts by an exchange phase" : "" })));
   const grid = el("div", { className: "grid" }); main.append(grid);
-  for (const side of ["valueA", "valueB"]) {
-    state[side] = Math.min(state[side], P.layouts.length - 1);
-    const v = P.layouts[state[side]], n = state[side], bytes = row(P.layout_bytes, n, P.tiles), padding = row(P.layout_padding, n, P.tiles), owners = P.layout_owner.subarray(v.at, v.at + v.rows * v.columns), holders = bytes.reduce((a, b) => a + (b > 0), 0);
-    const choose = el("select", { id: side, style: "max-width:100%", onchange: e => { state[side] = +e.target.value; show(); } }, ...P.layouts.map((l, i) => el("option", { value: i, textContent: `${l.name} (${l.what})`, selected: i === n })));
-    const picture = canvasIn(300);
-    requestAnimationFrame(() => { const [g, w, h] = begin(picture), cw = w / Math.max(v.columns, 1), ch = h / Math.max(v.rows, 1); for (let r = 0; r < v.rows; r++) for (let c = 0; c < v.columns; c++) { const t = owners[r * v.columns + c]; g.fillStyle = t < 0 ? css("--low") : `hsl(${(t * 137.508) % 360} 55% ${48 + (t * 7) % 18}%)`; g.fillRect(c * cw, r * ch, cw + 0.5, ch + 0.5); } });
-    picture.onmousemove = e => { const b = picture.getBoundingClientRect(), c = Math.floor((e.clientX - b.left) / b.width * v.columns), r = Math.floor((e.clientY - b.top) / b.height * v.rows), t = owners[r * v.columns + c]; if (t >= 0) tip(e, `row ${Math.floor(r * v.height / v.rows)} of ${fmt(v.height)}, column ${Math.floor(c * v.width / v.columns)} of ${fmt(v.width)}\non tile ${t}${v.replicas > 1 ? ` and ${v.replicas - 1} more` : ""}`); };
-    picture.onmouseleave = hide;
-    grid.append(panel("w6", "", el("div", { className: "tools" }, choose), table(["what", "figure"], [["shape", v.shape.join(" x ") + " of " + v.dtype], ["tiles", `${fmt(holders)} of ${fmt(P.tiles)}`], ["copies of each element", String(v.replicas)], ["bytes on the fullest tile", fmt(Math.max(...bytes))], ["padding over all tiles", fmt(sum(padding)) + " bytes of " + fmt(sum(bytes))], ["layout", v.layout], ["view", v.view]]), el("h2", { textContent: "Elements, coloured by the tile that holds them (rows down, columns across)", style: "margin-top:12px" }), picture, el("h2", { textContent: "Bytes on every tile", style: "margin-top:12px" }), heat(P, bytes, {})));
-  }
+  const width = chosen ? "w5" : "w6";
+  grid.append(panel(width, "", ...picture(P, "valueA")));
+  if (chosen) grid.append(panel("w2", "What moves", ...moves(P, chosen)));
+  grid.append(panel(width, "", ...picture(P, "valueB")));
+}
+function picture(P, side) {
+  const n = state[side], v = P.layouts[n], bytes = row(P.layout_bytes, n, P.tiles), padding = row(P.layout_padding, n, P.tiles), first = row(P.layout_first, n, P.tiles), owners = P.layout_owner.subarray(v.at, v.at + v.rows * v.columns);
+  const most = Math.max(...bytes, 1), holders = bytes.reduce((a, b) => a + (b > 0), 0);
+  const choose = el("select", { id: side, style: "max-width:100%", onchange: e => { state[side] = +e.target.value; state.conversion = -1; show(); } }, ...P.layouts.map((l, i) => el("option", { value: i, textContent: `${l.name} (${l.what})`, selected: i === n })));
+  const facts = table(["what", "figure"], [["shape", (v.shape.join(" x ") || "one element") + " of " + v.dtype], ["tiles", `${fmt(holders)} of ${fmt(P.tiles)}`], ["copies of each element", String(v.replicas)], ["bytes on the fullest tile", fmt(Math.max(...bytes))], ["padding over all tiles", fmt(sum(padding)) + " bytes of " + fmt(sum(bytes))], ["layout", v.layout], ["view", v.view]], { id: side + "-facts" });
+  const elements = canvasIn(260), chip = canvasIn(230); elements.id = side + "-elements"; chip.id = side + "-chip";
+  requestAnimationFrame(() => {
+    const [g, w, h] = begin(elements), cw = w / Math.max(v.columns, 1), ch = h / Math.max(v.rows, 1);
+    for (let r = 0; r < v.rows; r++) for (let c = 0, from = 0; c < v.columns; c++) if (c + 1 === v.columns || owners[r * v.columns + c + 1] !== owners[r * v.columns + c]) { const x = Math.round(from * cw), y = Math.round(r * ch); g.fillStyle = owner(owners[r * v.columns + c]); g.fillRect(x, y, Math.round((c + 1) * cw) - x, Math.round((r + 1) * ch) - y); from = c + 1; }
+    const [k, , kh] = begin(chip), G = P.grid, box = cell(P, chip);
+    for (let t = 0; t < P.tiles; t++) {
+      const [x, y, bw, bh] = box(t); k.fillStyle = owner(first[t]); k.fillRect(x, y, bw, bh);
+      if (padding[t]) { const part = Math.max(bh * padding[t] / most, 0.8); k.fillStyle = "#000a"; k.fillRect(x, y + bh - part, bw, part); }
+      if (bw > 24 && bh > 14) { k.fillStyle = first[t] < 0 ? css("--faint") : "#000"; k.textAlign = "center"; k.fillText(t, x + bw / 2, y + bh / 2); }
+    }
+    k.fillStyle = css("--faint"); k.textAlign = "left"; k.fillText(`${G.rows} rows and ${P.machine.columns.length} columns of the chip, 4 lanes a column; dark: padding`, 0, kh - 9);
+  });
+  elements.onmousemove = e => { const b = elements.getBoundingClientRect(), c = Math.floor((e.clientX - b.left) / b.width * v.columns), r = Math.floor((e.clientY - b.top) / b.height * v.rows), t = owners[r * v.columns + c]; if (t >= 0) tip(e, `row ${Math.floor((r + 0.5) * v.height / v.rows)} of ${fmt(v.height)}, column ${Math.floor((c + 0.5) * v.width / v.columns)} of ${fmt(v.width)}\non tile ${t}${v.replicas > 1 ? ` and ${v.replicas - 1} more` : ""}`); };
+  chip.onmousemove = e => { const b = chip.getBoundingClientRect(), box = cell(P, chip), x = e.clientX - b.left, y = e.clientY - b.top; const t = P.grid.of.findIndex((_, t) => { const [l, u, w, h] = box(t); return x >= l && x < l + w + 1 && y >= u && y < u + h + 1; }); t < 0 ? hide() : tip(e, `tile ${t}: ${fmt(bytes[t])} bytes${padding[t] ? `, ${fmt(padding[t])} of them padding` : ""}${first[t] >= 0 && first[t] !== t ? `\nthe same part as tile ${first[t]}` : ""}`); };
+  elements.onmouseleave = chip.onmouseleave = hide;
+  return [el("div", { className: "tools" }, choose), facts, el("h2", { textContent: "Elements, coloured by the tile that holds them (rows down, columns across)", style: "margin-top:12px" }), elements, el("h2", { textContent: "Tiles; one colour: the same part", style: "margin-top:12px" }), chip];
+}
+// The box of a tile on the chip: left, top, width, height.
+function cell(P, canvas) { const G = P.grid, cw = canvas.clientWidth / G.columns, ch = (canvas.clientHeight - 22) / G.rows, gap = Math.min(cw, ch) > 5 ? 1 : 0.3; return t => { const [r, c] = G.of[t]; return [c * cw, r * ch, cw - gap, ch - gap]; }; }
+function moves(P, c) {
+  const n = P.ends.length, between = P.moved.subarray(c.at, c.at + n * n), most = Math.max(1, ...between), canvas = canvasIn(620); canvas.id = "moves"; let over = -1;
+  const pitch = () => (canvas.clientHeight - 24) / n, y = i => 18 + (i + 0.5) * pitch();
+  const draw = () => {
+    const [g, w] = begin(canvas), left = 30, right = w - 30;
+    const pairs = []; between.forEach((b, i) => { if (b) pairs.push([b, Math.floor(i / n), i % n]); });
+    for (const [b, from, to] of pairs.sort((p, q) => p[0] - q[0])) { g.globalAlpha = over < 0 ? 0.15 + 0.65 * b / most : from === over ? 0.9 : 0.03; g.strokeStyle = css("--accent"); g.lineWidth = Math.max(0.5, 3 * b / most); g.beginPath(); g.moveTo(left, y(from)); g.lineTo(right, y(to)); g.stroke(); }
+    g.globalAlpha = 1; g.fillStyle = css("--faint"); for (let i = 0; i < n; i += Math.ceil(13 / pitch())) { g.textAlign = "right"; g.fillText(P.ends[i], left - 5, y(i)); g.textAlign = "left"; g.fillText(P.ends[i], right + 5, y(i)); }
+    g.textAlign = "center"; g.fillText(n === P.tiles ? "tile to tile" : "column to column", w / 2, 8);
+  };
+  canvas.onmousemove = e => { const i = Math.floor((e.clientY - canvas.getBoundingClientRect().top - 18) / pitch()); if (i !== over) { over = i >= 0 && i < n ? i : -1; draw(); } if (over < 0) return hide(); const mine = Array.from(row(between, over, n)).map((b, to) => [b, to]).filter(x => x[0]).sort((p, q) => q[0] - p[0]), what = n === P.tiles ? "tile" : "column"; tip(e, mine.length ? `${what} ${P.ends[over]} sends ${fmt(mine.reduce((a, x) => a + x[0], 0))} bytes\n` + mine.slice(0, 8).map(x => `to ${what} ${P.ends[x[1]]}: ${fmt(x[0])}`).join("\n") + (mine.length > 8 ? `\nand to ${mine.length - 8} more` : "") : `${what} ${P.ends[over]} sends nothing`); };
+  canvas.onmouseleave = () => { over = -1; hide(); draw(); };
+  requestAnimationFrame(draw);
+  return [table(["bytes", "figure"], [["move", sum(between)], ["stay on their tile", c.stays], ["most to one tile", c.most]], { id: "moved" }), canvas];
 }
 
 // ---- program
