@@ -58,8 +58,12 @@ def summary(profile: Profile) -> Table:
             rows.append((f"repeat {repeat.name} x {repeat.count}", f"first {repeat.first:,}{then}"))
     if profile.buffers:
         most = profile.peak()
-        rows.append(("fullest tile", most.tile))
+        rows.append(("fullest tile at one instruction", most.tile))
         rows.append(("bytes in use on it", most.nbytes))
+        memory: Any = result.get("memory")
+        if memory is not None:
+            ever = f"{memory['max_tile_bytes']:,} on tile {memory['max_tile']}"
+            rows.append(("bytes ever in use, most on a tile", ever))
         rows.append(("bytes of a tile", machine.sram_bytes))
         rows.append(("when", moment(profile, most.instruction)))
         rows.append(("bytes of rows, most on a tile", int(profile.row_bytes.max(initial=0))))

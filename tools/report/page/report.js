@@ -24,9 +24,7 @@ async function load() {
   state.tile = P.peak ? P.peak.tile : 0; state.event = P.peak ? P.peak.instruction : -1; state.to = Math.max(P.total, 1);
   if (P.phases.length) state.phase = P.phaseOrder[0];
   if (comparison) state.view = "compare";
-  const [view, theme] = location.hash.slice(1).split(","); // report.html#memory,dark
-  if (view) state.view = view;
-  if (theme) document.documentElement.className = theme;
+  address();
   $("title").textContent = profiles.map(p => p.label).join("  and  ");
   document.title = "tilewright: " + profiles.map(p => p.label).join(", ");
   show();
@@ -86,7 +84,19 @@ function show() {
   ({ summary, timeline, memory, exchange, layouts, program, compare })[state.view](main, P);
   window.report = { state, profiles, ready: true, go };
 }
-addEventListener("hashchange", () => profiles.length && go(location.hash.slice(1).split(",")[0]));
+// What the address names: report.html#memory,dark,tile=3
+function address() {
+  const [view, ...more] = decodeURIComponent(location.hash.slice(1)).split(",");
+  if (view) state.view = view;
+  for (const word of more) {
+    const [key, value] = word.split(/=(.*)/);
+    if (value == null) { if (word) document.documentElement.className = word; }
+    else if (key in state && typeof state[key] === "number" && Number.isFinite(+value)) state[key] = +value;
+    else if (key === "operator") aim(current(), value);
+    else if (key === "search") state.search = value;
+  }
+}
+addEventListener("hashchange", () => { if (profiles.length) { address(); show(); } });
 function go(view, change = {}) { Object.assign(state, change); state.view = view; show(); window.scrollTo(0, 0); }
 function panel(width, title, ...kids) { return el("section", { className: "panel " + width }, ...(title ? [el("h2", { textContent: title })] : []), ...kids); }
 function tip(event, text) { const t = $("tip"); t.textContent = text; t.hidden = !text; if (!text) return; const w = t.offsetWidth, h = t.offsetHeight; t.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - w - 8)) + "px"; t.style.top = (event.clientY + 18 + h > innerHeight ? Math.max(4, event.clientY - h - 10) : event.clientY + 18) + "px"; }
@@ -101,7 +111,7 @@ function table(columns, rows, { pick = null, on = -1, bar = -1, id = "" } = {}) 
   const fill = () => body.replaceChildren(...order.map(i => el("tr", { className: (pick ? "pick " : "") + (i === on ? "on" : ""), onclick: pick ? () => pick(i) : null }, ...rows[i].map((c, k) => {
     const cell = el("td", { className: numeric[k] ? "n" : "" }); // names may break behind a dot, a stroke, an underscore
     fmt(c).split(/(?<=[_./|])(?=[^ ])/).forEach((part, j) => numeric[k] ? cell.append(part) : cell.append(...(j ? [el("wbr")] : []), part));
-    if (k === bar && c) cell.prepend(el("span", { className: "bar", style: `width:${Math.max(1, 90 * c / most)}px;margin-right:8px` }));
+    if (k === bar && c > 0) { cell.classList.add("bar"); cell.style.setProperty("--share", Math.max(1, 100 * c / most).toFixed(1) + "%"); }
     return cell;
   }))));
   const head = el("tr", {}, ...columns.map((c, k) => el("th", { textContent: c, className: numeric[k] ? "n" : "", onclick: () => {
@@ -128,7 +138,7 @@ function summary(main, P) {
     grid.append(panel("w12", "", el("div", { className: "facts" },
       el("div", {}, el("div", { className: "big", id: "cycles", textContent: fmt(P.total) }), el("span", { className: "faint", textContent: "cycles a run" })),
       el("div", {}, el("div", { className: "big", textContent: (P.total / P.machine.clock_hz * 1e3).toFixed(3) }), el("span", { className: "faint", textContent: `ms at ${P.machine.clock_hz / 1e9} GHz` })),
-      ...(P.peak ? [el("div", {}, el("div", { className: "big", textContent: fmt(P.peak.nbytes) }), el("span", { className: "faint", textContent: `bytes of ${fmt(P.machine.sram_bytes)} on the fullest tile, ${P.peak.tile}` }))] : []),
+      ...(P.peak ? [el("div", {}, el("div", { className: "big", textContent: fmt(P.peak.nbytes) }), el("span", { className: "faint", textContent: `bytes of ${fmt(P.machine.sram_bytes)} in use at once on the fullest tile, ${P.peak.tile}` }))] : []),
       el("div", {}, el("div", { className: "big", textContent: fmt(P.tiles) }), el("span", { className: "faint", textContent: `tiles of ${P.machine.name}` })))));
     grid.append(panel("w6", "Cycles by kind", ...stack(by("kind"), n => KINDS[n])), panel("w6", "Cycles by what they rest on", ...stack(by("evidence"), n => EVIDENCE[n])));
     const o = pageTable(P, "operators"), kept = ["operator", "total", "compute bound", "exchange bound", "gap"], at = kept.map(k => o.columns.indexOf(k));
@@ -145,15 +155,18 @@ function summary(main, P) {
 
 // ---- timeline
 const LEFT = 190, ROW = 16, TOP = 46;
-function find(P, operator) {
+// The timeline from where an operator begins to where it ends, first time, and what the operator is.
+function aim(P, operator) {
+  Object.assign(state, { search: operator, operator, scroll: 0 });
   const step = P.steps.findIndex(s => s.operator === operator);
-  if (step < 0) { go("timeline", { search: operator, operator }); return; } // it costs nothing of its own, but stands somewhere
+  if (step < 0) return; // it costs nothing of its own, but stands somewhere
   const run = P.executed_segment.indexOf(P.steps[step].segment), at = P.executed_start[run];
   const mine = new Set(P.steps.filter(s => s.operator === operator).map(s => s.segment));
   let end = at; for (let i = run; i < P.executed_segment.length && P.executed_start[i] < at + P.total / 3 && !(i > run && P.executed_segment[i] === P.executed_segment[run]); i++) if (mine.has(P.executed_segment[i])) end = P.executed_start[i] + P.executed_cycles[i];
   const margin = Math.max(20, (end - at) * 0.3);
-  go("timeline", { search: operator, operator, from: Math.max(0, at - margin), to: Math.min(P.total, end + margin), scroll: 0 });
+  Object.assign(state, { from: Math.max(0, at - margin), to: Math.min(P.total, end + margin) });
 }
+function find(P, operator) { aim(P, operator); go(P.steps.length ? "timeline" : "program"); }
 function canvasIn(height) { const c = el("canvas", { className: "pointer" }); c.style.height = height + "px"; return c; }
 function begin(canvas) {
   const scale = devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
@@ -216,7 +229,7 @@ function timeline(main, P) {
           const a = Math.max(LEFT, x(at, w)), b = Math.min(w, x(at + c, w)); at += c;
           if (b <= LEFT || a >= w) continue;
           g.globalAlpha = matches.size && !matches.has(i) ? dim : 1; g.fillStyle = KINDS[P.steps[i].category]; g.fillRect(a, y, Math.max(b - a - (b - a > 3 ? 0.5 : 0), 0.7), height); lastPixel = Math.floor(a);
-          if (b - a > 60 && height > 12) { g.fillStyle = "#fff"; g.save(); g.beginPath(); g.rect(a, y, b - a - 3, height); g.clip(); const label = P.steps[i].category === "compute" ? `${P.steps[i].operator} ${P.steps[i].name}` : P.steps[i].name; g.fillText(label, a + 4, y + height / 2); g.restore(); }
+          if (b - a > 60 && height > 12 && g.globalAlpha === 1) { g.fillStyle = "#0d1117"; g.save(); g.beginPath(); g.rect(a, y, b - a - 3, height); g.clip(); const label = P.steps[i].category === "compute" ? `${P.steps[i].operator} ${P.steps[i].name}` : P.steps[i].name; g.fillText(label, a + 4, y + height / 2); g.restore(); }
           g.globalAlpha = 1;
         }
       }
@@ -226,7 +239,7 @@ function timeline(main, P) {
       const r = rows[state.scroll + k + 1], y = TOP + 6 + k * ROW;
       g.fillStyle = r.tile === state.tile ? css("--accent") : text; g.fillText(r.label, 8, y + ROW / 2 - 1); drawRow(r, y, ROW - 3);
     }
-    g.fillStyle = faint; g.fillText(`${fmt(rows.length - 1)} rows, ${fmt(P.tiles)} tiles; from row ${fmt(state.scroll + 1)}`, 8, h - 9);
+    g.fillStyle = faint; clip(g, `row ${fmt(state.scroll + 1)} of ${fmt(rows.length - 1)}, ${fmt(P.tiles)} tiles`, 8, h - 9, LEFT - 14);
   }
   const at = e => { const b = canvas.getBoundingClientRect(); return [e.clientX - b.left, e.clientY - b.top, b.width]; };
   const rowAt = y => y >= 20 && y < 44 ? rows[0] : y < TOP + 6 ? null : rows[state.scroll + 1 + Math.floor((y - TOP - 6) / ROW)];
@@ -300,12 +313,12 @@ function heat(P, values, { height = 260, click = null, mark = -1, unit = "bytes"
   const canvas = canvasIn(height); canvas.id = id;
   const draw = () => {
     const [g, w, h] = begin(canvas), G = P.grid, left = 34, top = 18, low = css("--low"), high = css("--high");
-    const cw = (w - left - 6) / G.columns, ch = (h - top - 20) / G.rows, most = Math.max(0, ...values);
-    for (let t = 0; t < P.tiles; t++) { const [r, c] = G.of[t]; g.fillStyle = mix(low, high, most ? values[t] / most : 0); g.fillRect(left + c * cw, top + r * ch, Math.max(1, cw - (cw > 5 ? 1 : 0)), Math.max(1, ch - (ch > 5 ? 1 : 0))); }
+    const cw = (w - left - 6) / G.columns, ch = (h - top - 20) / G.rows, most = Math.max(0, ...values), least = Math.min(...values) === most ? 0 : Math.max(0, Math.min(...values));
+    for (let t = 0; t < P.tiles; t++) { const [r, c] = G.of[t]; g.fillStyle = mix(low, high, most > least ? Math.max(0, values[t] - least) / (most - least) : 0); g.fillRect(left + c * cw, top + r * ch, Math.max(1, cw - (cw > 5 ? 1 : 0)), Math.max(1, ch - (ch > 5 ? 1 : 0))); }
     g.strokeStyle = css("--mark"); g.lineWidth = 2; if (mark >= 0 && mark < P.tiles) { const [r, c] = G.of[mark]; g.strokeRect(left + c * cw - 1, top + r * ch - 1, cw + 1, ch + 1); }
     g.fillStyle = css("--faint"); g.textAlign = "center"; P.machine.columns.forEach((c, i) => { if (4 * cw >= 16 || i % 2 === 0) g.fillText(c, left + (4 * i + 2) * cw, 9); });
     g.textAlign = "right"; for (let r = 0; r < G.rows; r++) if (ch >= 13 || r % Math.ceil(13 / ch) === 0) g.fillText(r, left - 6, top + (r + 0.5) * ch);
-    g.textAlign = "left"; g.fillText(`0 to ${fmt(most)} ${unit}; rows and columns of the chip, 4 lanes a column`, left, h - 9);
+    g.textAlign = "left"; g.fillText(`${fmt(least)} to ${fmt(most)} ${unit}; rows and columns of the chip, 4 lanes a column`, left, h - 9);
   };
   const tileAt = e => { const b = canvas.getBoundingClientRect(), G = P.grid, c = Math.floor((e.clientX - b.left - 34) / ((b.width - 40) / G.columns)), r = Math.floor((e.clientY - b.top - 18) / ((b.height - 38) / G.rows)); return c >= 0 && c < G.columns && r >= 0 && r < G.rows ? G.at[r * G.columns + c] : -1; };
   canvas.onmousemove = e => { const t = tileAt(e); t < 0 ? hide() : tip(e, `tile ${t} (row ${P.places[3 * t]}, column ${P.places[3 * t + 1]}, lane ${P.places[3 * t + 2]})\n${fmt(values[t])} ${unit}`); };
@@ -390,10 +403,10 @@ function exchange(main, P) {
   grid.append(panel("w12", "Phases, those that send most first", el("div", { className: "scroll", style: "max-height:280px" }, table(columns, order.map(i => { const p = P.phases[i]; return [p.name, p.executions, P.phaseBytes[i], p.messages, p.bound, p.scheduled, p.bound ? p.scheduled / p.bound : null, p.paired / 10, p.row_bytes]; }), { pick: k => { state.phase = order[k]; show(); }, on: order.indexOf(state.phase), bar: 2, id: "phases" }))));
   grid.append(panel("w12", ph.name, el("div", { className: "facts" }, ...[["sent in one execution", sum(sent), "bytes"], ["received", sum(received), "bytes"], ["bound", ph.bound, "cycles"], ["scheduled", ph.scheduled, "cycles"], ["estimated", ph.estimated, "cycles"], ["most sent by a tile", Math.max(...sent), "bytes"], ["most received by a tile", Math.max(...received), "bytes"]].map(([n, v, u]) => el("div", {}, el("div", { style: "font-weight:600", textContent: `${fmt(v)} ${u}` }), el("span", { className: "faint", textContent: n }))))));
   grid.append(panel("w6", "Bytes out", heat(P, sent, { id: "out" })), panel("w6", "Bytes in", heat(P, received, { id: "in" })));
-  const m = canvasIn(430); m.id = "between"; const most = Math.max(...between);
+  const m = canvasIn(430), bands = Math.max(1, Math.round(groups / P.machine.columns.length)); m.id = "between"; const most = Math.max(...between);
   const name = g => { const t = P.tile_group.indexOf(g), n = P.tile_group.filter(v => v === g).length; return n === 1 ? `tile ${t}` : `${n} tiles of column ${P.places[3 * t + 1]} around row ${P.places[3 * t]}`; };
   grid.append(panel("w12", groups === P.tiles ? "Who sends (down) to whom (across), by tile" : "Who sends (down) to whom (across), by column and band of rows of the chip", m));
-  requestAnimationFrame(() => { const [g, w, h] = begin(m), left = 44, cw = Math.min((w - left) / groups, 26), ch = (h - 20) / groups, low = css("--low"), high = css("--high"); for (let a = 0; a < groups; a++) for (let b = 0; b < groups; b++) { g.fillStyle = mix(low, high, most ? Math.sqrt(between[a * groups + b] / most) : 0); g.fillRect(left + b * cw, 18 + a * ch, Math.max(cw - (cw > 4 ? 1 : 0), 1), Math.max(ch - (ch > 4 ? 1 : 0), 1)); } g.fillStyle = css("--faint"); g.textAlign = "right"; for (let a = 0; a < groups; a += Math.ceil(14 / ch)) g.fillText(a, left - 6, 18 + (a + 0.5) * ch); g.textAlign = "center"; for (let b = 0; b < groups; b += Math.ceil(28 / cw)) g.fillText(b, left + (b + 0.5) * cw, 9); m.cell = [cw, ch]; });
+  requestAnimationFrame(() => { const [g, w, h] = begin(m), left = 44, cw = Math.min((w - left) / groups, 26), ch = (h - 20) / groups, low = css("--low"), high = css("--high"); for (let a = 0; a < groups; a++) for (let b = 0; b < groups; b++) { g.fillStyle = mix(low, high, most ? Math.sqrt(between[a * groups + b] / most) : 0); g.fillRect(left + b * cw, 18 + a * ch, Math.max(cw - (cw > 4 ? 1 : 0), 1), Math.max(ch - (ch > 4 ? 1 : 0), 1)); } g.fillStyle = css("--faint"); g.textAlign = "right"; const [label, size] = groups === P.tiles ? [i => i, 1] : [i => i % bands ? "" : P.places[3 * P.tile_group.indexOf(i) + 1], bands]; const stepOf = (pitch, room) => size * Math.ceil(room / (pitch * size)); for (let a = 0; a < groups; a += stepOf(ch, 14)) g.fillText(label(a), left - 6, 18 + (a + size / 2) * ch); g.textAlign = "center"; for (let b = 0; b < groups; b += stepOf(cw, 24)) g.fillText(label(b), left + (b + size / 2) * cw, 9); m.cell = [cw, ch]; });
   m.onmousemove = e => { const r = m.getBoundingClientRect(), [cw, ch] = m.cell || [1, 1], b = Math.floor((e.clientX - r.left - 44) / cw), a = Math.floor((e.clientY - r.top - 18) / ch); a >= 0 && b >= 0 && a < groups && b < groups ? tip(e, `from ${name(a)}\nto ${name(b)}\n${fmt(between[a * groups + b])} bytes`) : hide(); };
   m.onmouseleave = hide;
 }
@@ -455,27 +468,36 @@ function moves(P, c) {
 }
 
 // ---- program
+// Operators in the order of the program's text; those without a place behind the one before them.
+function inOrder(P) {
+  let last = ["", 0, 0];
+  const keyed = P.operators.map((o, i) => { const m = /^(.*):(\d+):(\d+)$/.exec(o.source); if (m) last = [m[1], +m[2], +m[3]]; return [last, i, o]; });
+  return keyed.sort(([a, i], [b, j]) => a[0].localeCompare(b[0]) || a[1] - b[1] || a[2] - b[2] || i - j).map(x => x[2]);
+}
 function program(main, P) {
-  const names = new Map(P.operators.map((o, i) => [o.name, i])), most = Math.max(1, ...P.operators.map(o => o.total)), high = 30;
-  const canvas = canvasIn(P.operators.length * high + 30); canvas.id = "graph"; canvas.style.cursor = "pointer";
-  const text = el("span", { className: "faint", textContent: "lines lead from operands to operators; the width of a bar is its cycles; click: see it on the timeline" });
+  const listed = inOrder(P), names = new Map(listed.map((o, i) => [o.name, i])), most = Math.max(1, ...listed.map(o => o.total)), high = 30;
+  const canvas = canvasIn(listed.length * high + 30); canvas.id = "graph"; canvas.style.cursor = "pointer";
+  const text = el("span", { className: "faint", textContent: "lines lead from operands to operators, blue where an exchange brings them into another layout; the width of a bar is its cycles; click: timeline and source" });
   main.append(el("div", { className: "tools" }, text), el("section", { className: "panel" }, canvas));
   let over = -1;
+  const by = new Map(); // conversions by the operators that make and read the value: buffers are called operator.what
+  for (const c of P.conversions) { const ends = [c.source, c.target].map(i => P.layouts[i].name.replace(/\.[^.]*$/, "")).join(" "); by.set(ends, [...(by.get(ends) || []), c]); }
+  const changed = (maker, reader) => by.get(maker + " " + reader) || [];
   const draw = () => {
     const [g, w] = begin(canvas), arcs = 120, name = arcs + 14, barAt = Math.min(460, w * 0.36), barWidth = Math.min(320, w * 0.2), layoutAt = barAt + barWidth + 96;
     g.fillStyle = css("--faint"); g.fillText("operator", name, 10); g.fillText("cycles", barAt, 10); g.fillText("kind, result, layout", layoutAt, 10);
-    P.operators.forEach((o, i) => o.operands.forEach(x => { const j = names.get(x); if (j == null) return; const a = 30 + j * high + high / 2 - 6, b = 30 + i * high + high / 2 - 6, hot = over === i || over === j; g.strokeStyle = hot ? css("--accent") : css("--line"); g.lineWidth = hot ? 2 : 1; const r = Math.min(arcs - 8, 10 + Math.abs(i - j) * 7); g.beginPath(); g.moveTo(arcs, a); g.bezierCurveTo(arcs - r, a, arcs - r, b, arcs, b); g.stroke(); }));
-    P.operators.forEach((o, i) => {
+    listed.forEach((o, i) => o.operands.forEach(x => { const j = names.get(x); if (j == null) return; const a = 30 + j * high + high / 2 - 6, b = 30 + i * high + high / 2 - 6, hot = over === i || over === j, moved = changed(x, o.name).length; g.strokeStyle = hot || moved ? css("--accent") : css("--faint"); g.globalAlpha = hot ? 1 : moved ? 0.85 : 0.5; g.lineWidth = hot ? 2.5 : 1; const r = Math.min(arcs - 8, 10 + Math.abs(i - j) * 7); g.beginPath(); g.moveTo(arcs, a); g.bezierCurveTo(arcs - r, a, arcs - r, b, arcs, b); g.stroke(); g.globalAlpha = 1; }));
+    listed.forEach((o, i) => {
       const y = 30 + i * high + high / 2 - 6; g.fillStyle = over === i ? css("--accent") : css("--text"); clip(g, o.name, name, y, barAt - name - 12);
       let x = barAt; for (const [k, c] of [["compute", KINDS.compute], ["reduction", "#76b7b2"], ["copy", KINDS.copy], ["exchange", KINDS.exchange], ["sync", KINDS.sync]]) { const bw = o[k] / most * barWidth; g.fillStyle = c; g.fillRect(x, y - 7, bw, 14); x += bw; }
       const bound = Math.max(o.compute_bound || 0, o.exchange_bound || 0); if (bound) { g.fillStyle = css("--mark"); g.fillRect(barAt + bound / most * barWidth - 1, y - 10, 2, 20); }
       g.fillStyle = css("--text"); g.fillText(fmt(o.total), Math.max(x, bound ? barAt + bound / most * barWidth : 0) + 6, y); g.fillStyle = css("--faint"); clip(g, `${o.kind}  ${o.shape.join(" x ")} ${o.dtype}  ${o.layout}`, layoutAt, y, w - layoutAt - 6);
     });
   };
-  const at = e => { const i = Math.floor((e.clientY - canvas.getBoundingClientRect().top - 24) / high); return i >= 0 && i < P.operators.length ? i : -1; };
-  canvas.onmousemove = e => { const i = at(e); if (i !== over) { over = i; draw(); } if (i < 0) return hide(); const o = P.operators[i]; tip(e, `${o.name} (${o.kind})\n${o.operands.length ? "of " + o.operands.join(", ") + "\n" : ""}${fmt(o.total)} cycles; bounds: compute ${fmt(o.compute_bound == null ? null : Math.round(o.compute_bound)) || "none"}, exchange ${fmt(o.exchange_bound == null ? null : Math.round(o.exchange_bound)) || "none"} (red line: the larger)\n${o.sentence ? "plan: " + o.sentence + "\n" : ""}${o.layout ? "layout " + o.layout + " view " + o.view + "\n" : ""}${o.source}`); };
+  const at = e => { const i = Math.floor((e.clientY - canvas.getBoundingClientRect().top - 24) / high); return i >= 0 && i < listed.length ? i : -1; };
+  canvas.onmousemove = e => { const i = at(e); if (i !== over) { over = i; draw(); } if (i < 0) return hide(); const o = listed[i]; tip(e, `${o.name} (${o.kind})\n${o.operands.map(x => `of ${x}${changed(x, o.name).map(c => `: ${P.layouts[c.source].layout} becomes ${P.layouts[c.target].layout}`).join("")}\n`).join("")}${fmt(o.total)} cycles; bounds: compute ${fmt(o.compute_bound == null ? null : Math.round(o.compute_bound)) || "none"}, exchange ${fmt(o.exchange_bound == null ? null : Math.round(o.exchange_bound)) || "none"} (red line: the larger)\n${o.sentence ? "plan: " + o.sentence + "\n" : ""}${o.layout ? "layout " + o.layout + " view " + o.view + "\n" : ""}${o.source}`); };
   canvas.onmouseleave = () => { over = -1; hide(); draw(); };
-  canvas.onclick = e => { const i = at(e); if (i >= 0) find(P, P.operators[i].name); };
+  canvas.onclick = e => { const i = at(e); if (i >= 0) find(P, listed[i].name); };
   requestAnimationFrame(draw);
 }
 function clip(g, text, x, y, width) { if (g.measureText(text).width > width) { while (text.length > 1 && g.measureText(text + "…").width > width) text = text.slice(0, Math.max(1, text.length - Math.ceil(text.length / 20))); text += "…"; } g.fillText(text, x, y); }
