@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, UnknownLoc, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation
 
@@ -162,6 +162,9 @@ def read_argument(function: FuncOp, value: BlockArgument) -> Argument:
         return Argument("parameter", names, value)
     if not isinstance(scale, IntegerAttr) or not SMALLEST_SCALE <= scale.value.data <= LARGEST_SCALE:
         raise _wrong(value, SCALE_ATTRIBUTE, f"an integer from {SMALLEST_SCALE} to {LARGEST_SCALE}", scale)
+    member = value.type.tensor if isinstance(value.type, SequenceType) else value.type
+    if scale.value.data and getattr(member, "element_type", None) == i1:
+        raise _wrong(value, SCALE_ATTRIBUTE, "for numbers", scale)
     return Argument("parameter", names, value, scale.value.data)
 
 

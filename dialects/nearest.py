@@ -61,6 +61,8 @@ def convert(x: Array, dtype: str, scale: int = 0, saturate: bool = True, truncat
     """A cast: x * 2^-scale in another type, rounded once. Between integers there is no scale."""
     if x.dtype == numpy_dtype(dtype) and scale == 0:
         return x
+    if dtype == "i1":
+        return np.asarray(x != 0)
     if is_integer(dtype) and x.dtype.kind in "biu":
         target = numpy_dtype(dtype)
         wide = x.astype(np.int64)

@@ -150,7 +150,8 @@ def value_names(function: Operation) -> dict[SSAValue, str]:
 def constant_array(attribute: DenseIntOrFPElementsAttr) -> Array:
     """The elements of a dense attribute in its shape and element type."""
     dtype = numpy_dtype(str(attribute.get_element_type()))
-    elements = np.frombuffer(attribute.data.data, dtype)
+    raw = attribute.data.data
+    elements = np.frombuffer(raw, np.uint8) != 0 if dtype == np.bool_ else np.frombuffer(raw, dtype)
     shape = attribute.get_shape()
     splat = elements.size == 1 and len(shape) > 0
     return np.broadcast_to(elements, shape) if splat else elements.reshape(shape)
@@ -231,7 +232,7 @@ class _Evaluation:
 
     def stored(self, array: Array) -> Array:
         """A value as an operation finds it: in its own type, or in f32 if activations are not rounded."""
-        return array if self.round_activations or array.dtype.kind == "i" else array.astype(np.float32)
+        return array if self.round_activations or array.dtype.kind in "ib" else array.astype(np.float32)
 
     # Running
 
@@ -331,7 +332,7 @@ def saturates(op: tile_tensor.TensorOperation) -> bool:
 
 
 def _wide(array: Array) -> Array:
-    return array if array.dtype.kind == "i" else array.astype(np.float64)
+    return array if array.dtype.kind in "ib" else array.astype(np.float64)
 
 
 def _each(function: Callable[[float], float]) -> Callable[[Array], Array]:
@@ -398,6 +399,74 @@ def _divide(op: tile_tensor.DivOp, a: Array, b: Array) -> Array:
     return np.where(b == 0, -1, np.trunc(a.astype(np.float64) / safe).astype(np.int64))
 
 
+_COMPARISONS: dict[tile_tensor.Direction, Callable[[Array, Array], Array]] = {
+    tile_tensor.Direction.EQ: lambda a, b: a == b,
+    tile_tensor.Direction.NE: lambda a, b: ~(a == b),
+    tile_tensor.Direction.LT: lambda a, b: a < b,
+    tile_tensor.Direction.LE: lambda a, b: (a < b) | (a == b),
+    tile_tensor.Direction.GT: lambda a, b: b < a,
+    tile_tensor.Direction.GE: lambda a, b: (b < a) | (a == b),
+}
+
+
+def _compare(op: tile_tensor.CompareOp, a: Array, b: Array) -> Array:
+    return _COMPARISONS[op.direction.data](a, b)
+
+
+def _angle(function: Callable[[float], float]) -> Callable[[Array], Array]:
+    """A function of finite angles; NaN for the others."""
+    return _each(lambda x: function(x) if math.isfinite(x) else math.nan)
+
+
+_sin, _cos = _angle(math.sin), _angle(math.cos)
+
+
+def _atan2(a: Array, b: Array) -> Array:
+    return np.asarray(np.frompyfunc(math.atan2, 2, 1)(a, b), np.float64)
+
+
+def _sign(x: Array) -> Array:
+    """Zeros and NaN are as they are."""
+    return np.where(x > 0, 1, np.where(x < 0, -1, x))
+
+
+def _remainder(a: Array, b: Array) -> Array:
+    """Of integers by zero: all is left."""
+    if a.dtype.kind != "i":
+        return np.fmod(a, b)
+    wide, safe = a.astype(np.int64), np.where(b == 0, 1, b).astype(np.int64)
+    return np.where(b == 0, wide, np.sign(wide) * (np.abs(wide) % np.abs(safe)))
+
+
+def _power(a: Array, b: Array) -> Array:
+    """Of integers by Python's, the low bits are kept; negative powers are 0, but for 1 and -1."""
+    if a.dtype.kind != "i":
+        return _finite(np.power(a, b), np.isfinite(a) & np.isfinite(b) & (a != 0))
+
+    def whole(x: int, n: int) -> int:
+        power = pow(int(x), int(n), 1 << 32) if n >= 0 else {1: 1, -1: 1 - 2 * (int(n) & 1)}.get(int(x), 0)
+        return power - (1 << 32) if power >= 1 << 31 else power
+
+    return np.asarray(np.frompyfunc(whole, 2, 1)(a, b)).astype(np.int64)
+
+
+def _shift(op: tile_tensor.TensorOperation, a: Array, b: Array) -> Array:
+    """By Python's integers; a distance outside of the type leaves nothing, or copies of the sign."""
+    bits = 8 * a.dtype.itemsize
+
+    def whole(x: int, n: int) -> int:
+        inside = 0 <= n < bits
+        match op:
+            case tile_tensor.ShiftLeftOp():
+                return int(x) * 2 ** int(n) if inside else 0
+            case tile_tensor.ShiftRightLogicalOp():
+                return int(x) % 2**bits // 2 ** int(n) if inside else 0
+            case _:
+                return int(x) // 2 ** int(n) if inside else -int(x < 0)
+
+    return np.asarray(np.frompyfunc(whole, 2, 1)(a, b)).astype(np.int64)
+
+
 def _matmul(op: tile_tensor.MatmulOp, a: Array, b: Array) -> Array:
     if op.transpose_a is not None:
         a = a.swapaxes(-1, -2)
@@ -431,6 +500,9 @@ def _attention(op: tile_tensor.AttentionOp, q: Array, k: Array, v: Array, mask: 
 def _reduce(op: tile_tensor.ReduceOp, x: Array) -> Array:
     axes = tuple(op.axes.get_values())
     keep = op.keep_dims is not None
+    if x.dtype.kind == "b":
+        logical = np.any if op.kind.data == tile_tensor.Reduction.ANY else np.all
+        return np.asarray(logical(x, axis=axes, keepdims=keep))
     integer = x.dtype.kind == "i"
     wide = x.astype(np.int64 if integer else np.float64)
     count = math.prod(x.shape[axis] for axis in axes)
@@ -448,7 +520,7 @@ def _reduce(op: tile_tensor.ReduceOp, x: Array) -> Array:
             return total if op.kind.data == tile_tensor.Reduction.SUM else total / np.float64(count)
         case tile_tensor.Reduction.MAX:
             return _highest(wide, axes, keep, lowest if count == 0 else None)
-        case tile_tensor.Reduction.MIN:
+        case _:
             return -_highest(-wide, axes, keep, -highest if count == 0 else None)
 
 
@@ -502,7 +574,7 @@ def _rms_norm(op: tile_tensor.RmsNormOp, x: Array, gamma: Array) -> Array:
 
 def _pad(op: tile_tensor.PadOp, x: Array) -> Array:
     value = op.value.value.data
-    if x.dtype.kind != "i":
+    if x.dtype.kind not in "ib":
         value = nearest(np.asarray(value), str(element_of(op.result)), saturate=False).astype(x.dtype)
     padded = np.full(shape_of(op.result), value, x.dtype)
     padded[tuple(slice(low, low + size) for low, size in zip(op.low.get_values(), x.shape, strict=True))] = x
@@ -541,6 +613,7 @@ _MOVES: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.GatherOp: _gather,
     tile_tensor.PadOp: _pad,
     tile_tensor.ReshapeOp: lambda op, x: x.reshape(shape_of(op.result)),
+    tile_tensor.SelectOp: lambda op, p, a, b: np.where(p, a, b),
     tile_tensor.SliceOp: _slice,
     tile_tensor.TransposeOp: lambda op, x: x.transpose(op.permutation.get_values()),
 }
@@ -567,6 +640,26 @@ _SEMANTICS: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.RmsNormOp: _rms_norm,
     tile_tensor.RsqrtOp: lambda op, x: 1 / np.sqrt(x),
     tile_tensor.SigmoidOp: lambda op, x: _sigmoid(x),
+    tile_tensor.AndOp: lambda op, a, b: a & b,
+    tile_tensor.Atan2Op: lambda op, a, b: _atan2(a, b),
+    tile_tensor.CeilOp: lambda op, x: np.ceil(x),
+    tile_tensor.CompareOp: _compare,
+    tile_tensor.CosOp: lambda op, x: _cos(x),
+    tile_tensor.Expm1Op: lambda op, x: _finite(np.expm1(x), np.isfinite(x)),
+    tile_tensor.FloorOp: lambda op, x: np.floor(x),
+    tile_tensor.IsFiniteOp: lambda op, x: np.abs(x) < np.inf,
+    tile_tensor.Log1pOp: lambda op, x: np.log1p(x),
+    tile_tensor.NotOp: lambda op, x: ~x,
+    tile_tensor.OrOp: lambda op, a, b: a | b,
+    tile_tensor.PowOp: lambda op, a, b: _power(a, b),
+    tile_tensor.RemainderOp: lambda op, a, b: _remainder(a, b),
+    tile_tensor.RoundOp: lambda op, x: np.rint(x),
+    tile_tensor.ShiftLeftOp: _shift,
+    tile_tensor.ShiftRightArithmeticOp: _shift,
+    tile_tensor.ShiftRightLogicalOp: _shift,
+    tile_tensor.SignOp: lambda op, x: _sign(x),
+    tile_tensor.SinOp: lambda op, x: _sin(x),
+    tile_tensor.XorOp: lambda op, a, b: a ^ b,
     tile_tensor.SiluOp: lambda op, x: _silu(x),
     tile_tensor.SoftmaxOp: lambda op, x: _softmax(op, x),
     tile_tensor.SqrtOp: lambda op, x: np.sqrt(x),

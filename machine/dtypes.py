@@ -126,6 +126,14 @@ def is_integer(name: str) -> bool:
     return dtype(name).kind != "float"
 
 
+def integer_range(name: str) -> tuple[int, int]:
+    """The least and the largest value of an integer type; 0 and 1 of i1."""
+    if dtype(name).kind == "bool":
+        return 0, 1
+    info = np.iinfo(numpy_dtype(name))
+    return int(info.min), int(info.max)
+
+
 def is_fp8(name: str) -> bool:
     return name in FP8
 
@@ -146,11 +154,11 @@ def literal_problem(value: float, name: str) -> str | None:
     8-bit one nothing beyond its range. An integer type takes the whole numbers of its range.
     """
     if is_integer(name):
-        info = np.iinfo(numpy_dtype(name))
+        lowest, highest = integer_range(name)
         if not math.isfinite(value) or value != int(value):
             return f"{value}, which is not a whole number: {name} has no such value"
-        if not info.min <= int(value) <= info.max:
-            return f"{value}, which is beyond {name}, {info.min} to {info.max}"
+        if not lowest <= int(value) <= highest:
+            return f"{value}, which is beyond {name}, {lowest} to {highest}"
         return None
     if is_fp8(name) and not math.isnan(value):
         largest = float_format(name)

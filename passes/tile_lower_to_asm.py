@@ -21,6 +21,7 @@ from tilewright.backends.fabric import FABRICS
 from tilewright.backends.image import encode_supervisor
 from tilewright.backends.rows import Rows, require_relocatable
 from tilewright.dialects.entry import entry_function
+from tilewright.dialects.reference import constant_array
 from tilewright.dialects.tile import (
     AllocOp,
     BindOp,
@@ -35,7 +36,7 @@ from tilewright.dialects.tile import (
 )
 from tilewright.dialects.tile_asm import program_to_module
 from tilewright.machine import Machine
-from tilewright.machine.dtypes import itemsize, numpy_dtype
+from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels import kernel
 from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.exchange import phase_buffers, phase_schedule
@@ -324,9 +325,9 @@ def _address(buffer: SSAValue) -> int:
 def _contents(attribute: object, shape: tuple[int, ...]) -> np.ndarray:
     """A dense attribute as an array of its element type."""
     assert isinstance(attribute, DenseIntOrFPElementsAttr)
-    dtype = numpy_dtype(str(attribute.type.element_type))
-    raw = np.frombuffer(attribute.data.data, dtype)
-    return raw.reshape(shape).copy() if raw.size == math.prod(shape) else np.broadcast_to(raw, shape).copy()
+    found = constant_array(attribute)
+    whole = found.size == math.prod(shape)
+    return (found.reshape(shape) if whole else np.broadcast_to(found, shape)).copy()
 
 
 def _table_category(table: asm.Table) -> str:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from tilewright.machine.dtypes import FP8, is_float, itemsize
 from tilewright.machine.kernels import Kernel
 from tilewright.machine.numerics.operations import EMPTY_ROWS
+from tilewright.machine.numerics.pointwise import FUNCTIONS, Pointwise
 from tilewright.sim.supervisor import DecodedCall
 
 _INT32 = 2**31 - 1
@@ -52,7 +53,6 @@ _MATRIX: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "gemm.i8": ("i8",),
     }
 )
-_ON_INTEGERS = ("neg", "abs", "relu", "square", "add", "sub", "mul", "div", "max", "min")
 _FLOATS = (
     "layer_norm",
     "rms_norm",
@@ -114,8 +114,8 @@ def _type_problem(entry: Kernel, ins: list[str], outs: list[str]) -> str | None:
         wrong = [dtype for dtype in ins if dtype not in _MATRIX[name]]
     elif name in _FLOATS:
         wrong = [dtype for dtype in (*ins, *outs) if not is_float(dtype)]
-    elif function != name and function not in _ON_INTEGERS:
-        wrong = [dtype for dtype in ins if not is_float(dtype)]
+    elif function in FUNCTIONS and function != name:
+        wrong = _pointwise_problem(FUNCTIONS[function], ins, outs[0])
     elif name == "copy":
         wrong = [dtype for dtype in outs if dtype != ins[0]]
     elif name in ("widen", "fill"):
@@ -128,3 +128,13 @@ def _type_problem(entry: Kernel, ins: list[str], outs: list[str]) -> str | None:
     else:
         wrong = []
     return f"{name} does not work on {wrong[0]}" if wrong else None
+
+
+def _pointwise_problem(function: Pointwise, ins: list[str], result: str) -> list[str]:
+    """The element types that a function of single elements does not take or give."""
+    if function.stored is not None:
+        return [dtype for dtype in ins[:1] if dtype != "i1"] + [dtype for dtype in ins[1:] if dtype != result]
+    kinds = ["booleans" if d == "i1" else "floats" if is_float(d) else "integers" for d in ins]
+    wrong = [dtype for dtype, kind in zip(ins, kinds, strict=True) if kind not in function.kinds]
+    gives_i1 = function.gives == "i1" or kinds[0] == "booleans"
+    return wrong + ([result] if (result == "i1") != gives_i1 else [])

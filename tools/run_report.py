@@ -27,7 +27,7 @@ from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels import kernel
 from tilewright.machine.numerics.pointwise import OPERATIONS
 from tilewright.passes.ir.tensors import operator_of
-from tilewright.planning.operators import VIEWS, attention, matmul, pointwise
+from tilewright.planning.operators import VIEWS, attention, matmul, pointwise, rowwise
 from tilewright.planning.operators.base import Operator
 from tilewright.profile import OperatorCycles
 from tilewright.tools import result_schema as schema
@@ -112,9 +112,7 @@ def inner_cycles(operator: Operator, machine: Machine) -> float:
         kind = str(operator.attributes["kind"])
         rows = math.prod(operator.result_shape)
         columns = math.prod(shapes[0]) // max(rows, 1)
-        return _loops(
-            machine, f"reduce.{'sum' if kind == 'mean' else kind}", (rows, columns), dtypes, {"reduced": 1}
-        )
+        return _loops(machine, f"reduce.{rowwise.reduction(kind)}", (rows, columns), dtypes, {"reduced": 1})
     return 0.0
 
 

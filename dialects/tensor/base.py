@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
     Signedness,
     TensorType,
     f32,
+    f64,
     i1,
     i64,
 )
@@ -58,11 +59,12 @@ PLAN_ATTRIBUTE = "plan"
 _FLOAT8 = (Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E4M3FNType, Float8E5M2Type)
 _FLOATS = (*_FLOAT8, Float16Type, BFloat16Type, Float32Type)
 _INTEGER_WIDTHS = (8, 32)
+_ADVICE: dict[Attribute, str] = {f64: ": no kernel computes in 64 bits; write f32"}
 
-ELEMENT_TYPES = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "i8", "i32")
+ELEMENT_TYPES = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "i8", "i32", "i1")
 """
-The element types of tensors in a program. Masks of i1 and index types exist neither as operands nor as
-results; i8 and i32 are signless and compute as signed numbers.
+The element types of tensors in a program. i8 and i32 are signless and compute as signed numbers; i1 is a
+truth value, a byte of 0 or 1 in memory.
 """
 
 
@@ -100,6 +102,11 @@ def is_integer(element: Attribute) -> bool:
     )
 
 
+def is_boolean(element: Attribute) -> bool:
+    """i1."""
+    return element == i1
+
+
 def tensor_type_fault(type_: Attribute) -> str | None:
     """Why no value of a program has this type: shape, size, elements; None for those that compile."""
     if not isinstance(type_, TensorType):
@@ -109,8 +116,9 @@ def tensor_type_fault(type_: Attribute) -> str | None:
     if min(shape, default=0) < 0:
         return f"needs static shapes, found {type_}"
     element = tensor.element_type
-    if not is_float(element) and not is_integer(element):
-        return f"elements must be f8, f16, bf16, f32, i8 or i32, found {element}"
+    if not (is_float(element) or is_integer(element) or is_boolean(element)):
+        advice = _ADVICE.get(element, "")
+        return f"elements must be f8, f16, bf16, f32, i8, i32 or i1, found {element}{advice}"
     return limits.tensor_fault(shape)
 
 

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     BoolAttr,
     IntegerAttr,
     TensorType,
+    i1,
     i32,
 )
 from xdsl.dialects.utils import EnumAttribute
@@ -27,6 +28,7 @@ from tilewright.dialects.tensor.base import (
     RoundingOperation,
     TensorOperation,
     element_of,
+    is_boolean,
     is_float,
     is_integer,
     require,
@@ -45,38 +47,35 @@ def kind_of(element: Attribute) -> Kind:
     return "floats" if is_float(element) else "integers" if is_integer(element) else "booleans"
 
 
-class ElementwiseOperation(RoundingOperation):
+def verify_pointwise(op: TensorOperation) -> None:
     """
-    Floats of any width are taken as they are and rounded once; integers stay in their type and wrap.
-
-    On which types an operation is defined stands in `tilewright.machine.numerics.pointwise`.
+    Checks element types by `tilewright.machine.numerics.pointwise`, which says where a function is defined:
+    floats of any width in and out, integers or i1 of one type.
     """
-
-    def verify_elements(self) -> None:
-        found = functions_of(self.name.partition(".")[2])
-        allowed = {kind for function in found for kind in function.kinds}
-        elements = [element_of(value) for value in self.operands]
-        result = element_of(self.result)
-        gives_i1 = bool(found) and found[0].gives == "i1"
-        for element in elements if gives_i1 else (*elements, result):
-            require(
-                kind_of(element) in allowed,
-                f"works on {' and '.join(KINDS[kind] for kind in KINDS if kind in allowed)}, found {element}",
-            )
-        if gives_i1:
-            require(kind_of(result) == "booleans", f"gives i1, found {result}")
-        others = elements if gives_i1 else (*elements, result)
-        if all(is_float(element) for element in others):
-            return
-        for element in others:
-            require(
-                element == elements[0],
-                "needs floats or integers of one type, "
-                f"found {' and '.join(map(str, elements))} with result {result}",
-            )
+    found = functions_of(op.name.partition(".")[2])
+    allowed = {kind for function in found for kind in function.kinds}
+    elements = [element_of(value) for value in op.operands]
+    result = element_of(op.result)
+    gives_i1 = bool(found) and found[0].gives == "i1"
+    given = elements if gives_i1 else [*elements, result]
+    for element in given:
+        require(
+            kind_of(element) in allowed,
+            f"works on {' and '.join(KINDS[kind] for kind in KINDS if kind in allowed)}, found {element}",
+        )
+    if gives_i1:
+        require(is_boolean(result), f"gives i1, found {result}")
+    if all(is_float(element) for element in given):
+        return
+    for element in given:
+        require(
+            element == elements[0],
+            "needs floats or integers of one type, "
+            f"found {' and '.join(map(str, elements))} with result {result}",
+        )
 
 
-class UnaryOperation(ElementwiseOperation):
+class UnaryOperation(RoundingOperation):
     """One operand; the result has its shape."""
 
     operand = operand_def(TensorType)
@@ -101,8 +100,11 @@ class UnaryOperation(ElementwiseOperation):
     def infer_shape(self) -> Shape:
         return shape_of(self.operand)
 
+    def verify_elements(self) -> None:
+        verify_pointwise(self)
 
-class BinaryOperation(ElementwiseOperation):
+
+class BinaryOperation(RoundingOperation):
     """Two operands, broadcast as numpy does."""
 
     lhs = operand_def(TensorType)
@@ -128,6 +130,46 @@ class BinaryOperation(ElementwiseOperation):
 
     def infer_shape(self) -> Shape:
         return shapes.broadcast_pair(shape_of(self.lhs), shape_of(self.rhs))
+
+    def verify_elements(self) -> None:
+        verify_pointwise(self)
+
+
+class ExactUnaryOperation(TensorOperation):
+    """One operand; nothing is rounded. The result has the operand's type, or i1."""
+
+    operand = operand_def(TensorType)
+    assembly_format = "$operand attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, operand: SSAValue | Operation) -> None:
+        operand = SSAValue.get(operand)
+        element = i1 if functions_of(self.name.partition(".")[2])[0].gives == "i1" else element_of(operand)
+        super().__init__(operands=[operand], result_types=[TensorType(element, shape_of(operand))])
+
+    def infer_shape(self) -> Shape:
+        return shape_of(self.operand)
+
+    def verify_elements(self) -> None:
+        verify_pointwise(self)
+
+
+class ExactBinaryOperation(TensorOperation):
+    """Two operands of one type, broadcast as numpy does; nothing is rounded."""
+
+    lhs = operand_def(TensorType)
+    rhs = operand_def(TensorType)
+    assembly_format = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, lhs: SSAValue | Operation, rhs: SSAValue | Operation) -> None:
+        lhs, rhs = SSAValue.get(lhs), SSAValue.get(rhs)
+        shape = shapes.broadcast_pair(shape_of(lhs), shape_of(rhs))
+        super().__init__(operands=[lhs, rhs], result_types=[TensorType(element_of(lhs), shape)])
+
+    def infer_shape(self) -> Shape:
+        return shapes.broadcast_pair(shape_of(self.lhs), shape_of(self.rhs))
+
+    def verify_elements(self) -> None:
+        verify_pointwise(self)
 
 
 @irdl_op_definition
@@ -263,6 +305,215 @@ class SiluOp(UnaryOperation):
     name = "tile_tensor.silu"
 
 
+@irdl_op_definition
+class SinOp(UnaryOperation):
+    """The sine of an angle in radians."""
+
+    name = "tile_tensor.sin"
+
+
+@irdl_op_definition
+class CosOp(UnaryOperation):
+    """The cosine of an angle in radians."""
+
+    name = "tile_tensor.cos"
+
+
+@irdl_op_definition
+class Log1pOp(UnaryOperation):
+    """`log(1 + x)`."""
+
+    name = "tile_tensor.log1p"
+
+
+@irdl_op_definition
+class Expm1Op(UnaryOperation):
+    """`e^x - 1`."""
+
+    name = "tile_tensor.expm1"
+
+
+@irdl_op_definition
+class FloorOp(UnaryOperation):
+    """The largest whole number that is not above."""
+
+    name = "tile_tensor.floor"
+
+
+@irdl_op_definition
+class CeilOp(UnaryOperation):
+    """The least whole number that is not below."""
+
+    name = "tile_tensor.ceil"
+
+
+@irdl_op_definition
+class RoundOp(UnaryOperation):
+    """The nearest whole number, ties to even."""
+
+    name = "tile_tensor.round"
+
+
+@irdl_op_definition
+class SignOp(UnaryOperation):
+    """-1, 0 or 1; a zero keeps its sign, NaN is NaN."""
+
+    name = "tile_tensor.sign"
+
+
+@irdl_op_definition
+class PowOp(BinaryOperation):
+    """`lhs` to the power of `rhs`; of integers a negative power is 0, but for 1 and -1."""
+
+    name = "tile_tensor.pow"
+
+
+@irdl_op_definition
+class Atan2Op(BinaryOperation):
+    """The angle of the point (rhs, lhs), in radians."""
+
+    name = "tile_tensor.atan2"
+
+
+@irdl_op_definition
+class RemainderOp(BinaryOperation):
+    """What is left of `lhs` after division by `rhs` toward zero; of integers by zero `lhs`."""
+
+    name = "tile_tensor.remainder"
+
+
+@irdl_op_definition
+class IsFiniteOp(ExactUnaryOperation):
+    """Whether x is neither infinite nor NaN, as i1."""
+
+    name = "tile_tensor.is_finite"
+
+
+@irdl_op_definition
+class NotOp(ExactUnaryOperation):
+    """The other truth value of i1; all bits of an integer turned over."""
+
+    name = "tile_tensor.not"
+
+
+@irdl_op_definition
+class AndOp(ExactBinaryOperation):
+    """Both, of i1; of integers bit by bit."""
+
+    name = "tile_tensor.and"
+
+
+@irdl_op_definition
+class OrOp(ExactBinaryOperation):
+    """At least one, of i1; of integers bit by bit."""
+
+    name = "tile_tensor.or"
+
+
+@irdl_op_definition
+class XorOp(ExactBinaryOperation):
+    """Exactly one, of i1; of integers bit by bit."""
+
+    name = "tile_tensor.xor"
+
+
+@irdl_op_definition
+class ShiftLeftOp(ExactBinaryOperation):
+    """`lhs` moved by `rhs` bits; 0 for distances outside of the type."""
+
+    name = "tile_tensor.shift_left"
+
+
+@irdl_op_definition
+class ShiftRightArithmeticOp(ExactBinaryOperation):
+    """`lhs` moved by `rhs` bits, copies of the sign come in."""
+
+    name = "tile_tensor.shift_right_arithmetic"
+
+
+@irdl_op_definition
+class ShiftRightLogicalOp(ExactBinaryOperation):
+    """`lhs` moved by `rhs` bits, zeros come in; 0 for distances outside of the type."""
+
+    name = "tile_tensor.shift_right_logical"
+
+
+class Direction(StrEnum):
+    """What is compared."""
+
+    EQ = auto()
+    NE = auto()
+    LT = auto()
+    LE = auto()
+    GT = auto()
+    GE = auto()
+
+
+@irdl_attr_definition
+class DirectionAttr(EnumAttribute[Direction], SpacedOpaqueSyntaxAttribute):
+    """`#tile_tensor<direction lt>`."""
+
+    name = "tile_tensor.direction"
+
+
+@irdl_op_definition
+class CompareOp(TensorOperation):
+    """
+    `compare lt %a, %b`: i1 by IEEE 754's rules, with numpy broadcasting. NaN is equal to nothing and neither
+    above nor below; the two zeros are equal. Integers are signed, of i1 false is below true.
+    """
+
+    name = "tile_tensor.compare"
+    lhs = operand_def(TensorType)
+    rhs = operand_def(TensorType)
+    direction = prop_def(DirectionAttr)
+    assembly_format = "$direction $lhs `,` $rhs attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, direction: str, lhs: SSAValue | Operation, rhs: SSAValue | Operation) -> None:
+        lhs, rhs = SSAValue.get(lhs), SSAValue.get(rhs)
+        super().__init__(
+            operands=[lhs, rhs],
+            result_types=[TensorType(i1, shapes.broadcast_pair(shape_of(lhs), shape_of(rhs)))],
+            properties={"direction": DirectionAttr(Direction(direction))},
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.broadcast_pair(shape_of(self.lhs), shape_of(self.rhs))
+
+    def verify_elements(self) -> None:
+        verify_pointwise(self)
+
+
+@irdl_op_definition
+class SelectOp(TensorOperation):
+    """`select %p, %a, %b`: the element of `%a` where `%p` (i1) holds, else that of `%b`; all broadcast."""
+
+    name = "tile_tensor.select"
+    predicate = operand_def(TensorType)
+    on_true = operand_def(TensorType)
+    on_false = operand_def(TensorType)
+    assembly_format = "$predicate `,` $on_true `,` $on_false attr-dict `:` functional-type(operands, results)"
+
+    def __init__(
+        self,
+        predicate: SSAValue | Operation,
+        on_true: SSAValue | Operation,
+        on_false: SSAValue | Operation,
+    ) -> None:
+        operands = [SSAValue.get(value) for value in (predicate, on_true, on_false)]
+        shape = shapes.broadcast_all([shape_of(value) for value in operands])
+        super().__init__(operands=operands, result_types=[TensorType(element_of(operands[1]), shape)])
+
+    def infer_shape(self) -> Shape:
+        return shapes.broadcast_all([shape_of(value) for value in self.operands])
+
+    def verify_elements(self) -> None:
+        predicate = element_of(self.predicate)
+        require(is_boolean(predicate), f"selects by i1, found {predicate}")
+        a, b, result = (element_of(v) for v in (self.on_true, self.on_false, self.result))
+        require(a == b == result, f"selects elements unchanged: {a} and {b} in, {result} out")
+
+
 class Approximation(StrEnum):
     """How gelu is computed."""
 
@@ -341,7 +592,7 @@ class CastOp(RoundingOperation):
 
     A float becomes the nearest integer of the type's range (ties to even), with `rounding truncate` the one
     toward zero; NaN becomes 0. To an integer `saturate = false` keeps the low bits of what the type does not
-    hold.
+    hold. i1 becomes 0 or 1; whatever is not zero, NaN included, becomes true.
     """
 
     name = "tile_tensor.cast"
@@ -379,6 +630,8 @@ class CastOp(RoundingOperation):
     def verify_elements(self) -> None:
         verify_scale(self.scale.value.data)
         source, result = element_of(self.operand), element_of(self.result)
+        if is_boolean(source) or is_boolean(result):
+            require(self.scale.value.data == 0, "a cast from or to i1 has no scale")
         if is_integer(source) and is_integer(result):
             require(self.scale.value.data == 0, "between integer types there is no scale")
         if self.rounding.data != Rounding.NEAREST:

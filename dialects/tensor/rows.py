@@ -34,6 +34,7 @@ from tilewright.dialects.tensor.base import (
     element_of,
     float_attribute,
     ints_attribute,
+    is_boolean,
     is_float,
     is_integer,
     require,
@@ -51,6 +52,8 @@ class Reduction(StrEnum):
     MIN = auto()
     PROD = auto()
     MEAN = auto()
+    ANY = auto()
+    ALL = auto()
 
 
 @irdl_attr_definition
@@ -65,7 +68,8 @@ class ReduceOp(RoundingOperation):
     """
     `reduce max %x axes [1] keep_dims`: float sums and products are rounded once, max and min propagate NaN.
 
-    Over no elements: sum 0, prod 1, max and min the lowest and highest value of the type, mean NaN.
+    `any` and `all` are of i1. Over no elements: sum 0, prod 1, max and min the lowest and highest value of
+    the type, mean NaN, any false, all true.
     """
 
     name = "tile_tensor.reduce"
@@ -109,6 +113,14 @@ class ReduceOp(RoundingOperation):
 
     def verify_elements(self) -> None:
         operand, result = element_of(self.operand), element_of(self.result)
+        logical = self.kind.data in (Reduction.ANY, Reduction.ALL)
+        if logical or is_boolean(operand) or is_boolean(result):
+            require(logical, f"i1 is reduced by any and all, found {self.kind.data}")
+            require(
+                is_boolean(operand) and is_boolean(result),
+                f"{self.kind.data} reduces i1 to i1, found {operand} and {result}",
+            )
+            return
         if is_float(operand) and is_float(result):
             return
         require(

@@ -53,6 +53,14 @@ def broadcast_pair(lhs: Shape, rhs: Shape) -> Shape:
     return tuple(result)
 
 
+def broadcast_all(shapes: Sequence[Shape]) -> Shape:
+    """Numpy's rule for several operands."""
+    result = shapes[0]
+    for shape in shapes[1:]:
+        result = broadcast_pair(result, shape)
+    return result
+
+
 def matmul(lhs: Shape, rhs: Shape, transpose_a: bool = False, transpose_b: bool = False) -> Shape:
     """
     `[.., m, k] x [.., k, n] -> [.., m, n]`; a transposed operand has its last two axes swapped in storage.

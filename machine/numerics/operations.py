@@ -105,9 +105,9 @@ def reduce_rows(kind: str, x: Array, dtype: str, count: int | None = None, satur
             elif kind == "prod":
                 out = wide.prod(axis=-1)
             elif kind == "max":
-                out = wide.max(axis=-1, initial=np.iinfo(x.dtype).min if x.dtype != np.bool_ else 0)
+                out = wide.max(axis=-1, initial=dtypes.integer_range(source)[0])
             elif kind == "min":
-                out = wide.min(axis=-1, initial=np.iinfo(x.dtype).max if x.dtype != np.bool_ else 1)
+                out = wide.min(axis=-1, initial=dtypes.integer_range(source)[1])
             else:
                 raise ValueError(f"unknown reduction '{kind}'")
         if dtypes.is_integer(dtype):
@@ -341,11 +341,16 @@ def pointwise(function: str, *operands: Array, dtype: str, saturate: bool = Fals
     if function not in FUNCTIONS or FUNCTIONS[function].operands != len(operands):
         raise ValueError(f"no pointwise function '{function}' of {len(operands)} operands")
     names = [dtypes.name_of(x.dtype) for x in operands]
+    stored = FUNCTIONS[function].stored
+    if stored is not None:
+        return np.asarray(stored(*operands), dtypes.numpy_dtype(dtype))
     with np.errstate(all="ignore"):
         if all(name == "i1" for name in names):
             return np.asarray(_defined(BOOLEANS, function, "i1")(*operands), np.bool_)
         if all(dtypes.is_integer(name) for name in names):
-            out = _defined(INTEGERS, function, "integers")(*(x.astype(np.int64) for x in operands))
+            sized = (8 * operands[0].itemsize,) if FUNCTIONS[function].sized else ()
+            wide = (x.astype(np.int64) for x in operands)
+            out = _defined(INTEGERS, function, "integers")(*wide, *sized)
             if dtypes.is_integer(dtype):
                 return out.astype(dtypes.numpy_dtype(dtype))
             return round_to(out, dtype, saturate)

@@ -29,9 +29,12 @@ class Pointwise:
     A function of one, two or three elements.
 
     `floats` works on contiguous f64 arrays, `integers` on int64 (the result wraps to the type), `booleans` on
-    bool; a missing one says that the function is not defined there. `operation` is the operation of
-    tile_tensor that is computed by it, where that has several by the one whose clause is `clause` (attribute,
-    value). `gives`: the type of the result is free among floats and the operands' own for integers, or i1.
+    bool; a missing one says that the function is not defined there. `sized`: `integers` takes the bits of the
+    type as well. `stored` works on elements of any type as they are stored, i1 before others.
+
+    `operation` is the operation of tile_tensor that is computed by it, where that has several by the one
+    whose clause is `clause` (attribute, value). `gives`: the type of the result is free among floats and the
+    operands' own for integers, or i1.
 
     `half` and `single` are the bundles of a worker per 4 halves and per 2 floats, load and store included;
     `evidence` and `source` say where they come from. `exact`: two evaluations in f64 agree bit for bit once
@@ -42,6 +45,8 @@ class Pointwise:
     floats: Function | None = None
     integers: Function | None = None
     booleans: Function | None = None
+    stored: Function | None = None
+    sized: bool = False
     operands: int = 1
     operation: str = ""
     clause: tuple[str, str] | None = None
@@ -64,6 +69,9 @@ class Pointwise:
 
 
 PL = "PL popopsCycleEstimators"
+_SERIES = "range reduction in f32 and a polynomial of 8 products, as long as that of erf less its division"
+_ROUNDING = "two conversions of a word and a selection beyond 2^23"
+_MASKS = "a comparison of a vector, its mask narrowed to bytes and stored by words"
 _SAME = "as pointwise.add (the same loop in PL)"
 
 TABLE: tuple[Pointwise, ...] = (
@@ -146,6 +154,154 @@ TABLE: tuple[Pointwise, ...] = (
         half=4,
         single=4,
         source=PL,
+    ),
+    Pointwise("sin", np.sin, exact=False, half=44, single=22, evidence="assumed", source=_SERIES),
+    Pointwise("cos", np.cos, exact=False, half=44, single=22, evidence="assumed", source=_SERIES),
+    Pointwise(
+        "log1p",
+        np.log1p,
+        exact=False,
+        half=8,
+        single=16,
+        evidence="assumed",
+        source="pointwise.log, a sum",
+    ),
+    Pointwise(
+        "expm1",
+        special.expm1,
+        exact=False,
+        half=12,
+        single=16,
+        evidence="assumed",
+        source="pointwise.exp, a polynomial near zero and a selection",
+    ),
+    Pointwise("floor", np.floor, half=8, single=6, evidence="assumed", source=_ROUNDING),
+    Pointwise("ceil", np.ceil, half=8, single=6, evidence="assumed", source=_ROUNDING),
+    Pointwise("round", np.rint, half=8, single=6, evidence="assumed", source=_ROUNDING),
+    Pointwise(
+        "sign",
+        lambda x: np.where(x == 0, x, np.sign(x)),
+        np.sign,
+        half=6,
+        single=6,
+        evidence="assumed",
+        source="two comparisons and a selection",
+    ),
+    Pointwise(
+        "is_finite",
+        np.isfinite,
+        gives="i1",
+        half=8,
+        single=6,
+        evidence="assumed",
+        source=_MASKS,
+    ),
+    Pointwise(
+        "pow",
+        special.power,
+        special.integer_power,
+        operands=2,
+        exact=False,
+        half=12,
+        single=22,
+        evidence="assumed",
+        source="pointwise.log, a product and pointwise.exp, and the signs",
+    ),
+    Pointwise(
+        "atan2",
+        np.arctan2,
+        operands=2,
+        exact=False,
+        half=64,
+        single=32,
+        evidence="assumed",
+        source="a division and a polynomial, as long as that of erf",
+    ),
+    Pointwise(
+        "remainder",
+        np.fmod,
+        special.integer_remainder,
+        operands=2,
+        half=30,
+        single=30,
+        evidence="assumed",
+        source="pointwise.div, a truncation, a product and a difference",
+    ),
+    *(
+        Pointwise(
+            name,
+            function,
+            function,
+            function,
+            operands=2,
+            operation="compare",
+            clause=("direction", name),
+            gives="i1",
+            half=8,
+            single=6,
+            evidence="assumed",
+            source=_MASKS,
+        )
+        for name, function in (
+            ("eq", np.equal),
+            ("ne", np.not_equal),
+            ("lt", np.less),
+            ("le", np.less_equal),
+            ("gt", np.greater),
+            ("ge", np.greater_equal),
+        )
+    ),
+    *(
+        Pointwise(
+            name,
+            integers=whole,
+            booleans=logical,
+            operands=2,
+            half=3,
+            single=3,
+            evidence="assumed",
+            source="as pointwise.add: one instruction for a vector",
+        )
+        for name, whole, logical in (
+            ("and", np.bitwise_and, np.logical_and),
+            ("or", np.bitwise_or, np.logical_or),
+            ("xor", np.bitwise_xor, np.logical_xor),
+        )
+    ),
+    Pointwise(
+        "not",
+        integers=np.invert,
+        booleans=np.logical_not,
+        half=3,
+        single=3,
+        evidence="assumed",
+        source="as relu: one instruction for a vector",
+    ),
+    *(
+        Pointwise(
+            name,
+            integers=function,
+            sized=True,
+            operands=2,
+            half=12,
+            single=6,
+            evidence="assumed",
+            source="a shift and a selection an element: there are no vectors of integers",
+        )
+        for name, function in (
+            ("shift_left", special.shift_left),
+            ("shift_right_arithmetic", special.shift_right_arithmetic),
+            ("shift_right_logical", special.shift_right_logical),
+        )
+    ),
+    Pointwise(
+        "select",
+        stored=np.where,
+        operands=3,
+        half=8,
+        single=6,
+        evidence="assumed",
+        source="the mask widened, two masked words put together",
     ),
 )
 

@@ -120,3 +120,48 @@ def integer_divide(x: Array, y: Array) -> Array:
     """Toward zero; by zero -1."""
     quotient = np.abs(x) // np.where(y == 0, 1, np.abs(y))
     return np.where(y == 0, -1, np.where((x < 0) != (y < 0), -quotient, quotient))
+
+
+def integer_remainder(x: Array, y: Array) -> Array:
+    """With the sign of x; by zero x."""
+    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, 1, y)))
+
+
+def integer_power(x: Array, y: Array) -> Array:
+    """Wraps at 64 bits, so at fewer as well; a negative power is 0 but for 1 and -1."""
+    result, base = np.ones(np.broadcast_shapes(x.shape, y.shape), np.int64), x
+    for bit in range(31):
+        result = np.where((y >> bit) & 1 == 1, result * base, result)
+        base = base * base
+    inverse = np.where(x == 1, 1, np.where(x == -1, 1 - 2 * (y & 1), 0))
+    return np.where(y < 0, inverse, result)
+
+
+def power(x: Array, y: Array) -> Array:
+    """As IEEE 754's pow; what overflows is finite, as `exp` is."""
+    out = np.power(x, y)
+    beyond = np.isinf(out) & np.isfinite(x) & np.isfinite(y) & (x != 0)
+    return np.where(beyond, np.copysign(np.finfo(np.float64).max, out), out) if beyond.any() else out
+
+
+def expm1(x: Array) -> Array:
+    out = np.expm1(x)
+    beyond = np.isinf(out)
+    return np.where(beyond & (x != np.inf), np.finfo(np.float64).max, out) if beyond.any() else out
+
+
+def shift_left(x: Array, y: Array, bits: int) -> Array:
+    """0 for distances outside of the type."""
+    inside = (y >= 0) & (y < bits)
+    return np.where(inside, x << np.where(inside, y, 0), 0)
+
+
+def shift_right_arithmetic(x: Array, y: Array, bits: int) -> Array:
+    """Copies of the sign come in; nothing else is left for distances outside of the type."""
+    return x >> np.where((y >= 0) & (y < bits), y, bits - 1)
+
+
+def shift_right_logical(x: Array, y: Array, bits: int) -> Array:
+    """Zeros come in; 0 for distances outside of the type."""
+    inside = (y >= 0) & (y < bits)
+    return np.where(inside, (x & ((1 << bits) - 1)) >> np.where(inside, y, 0), 0)

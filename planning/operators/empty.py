@@ -40,7 +40,8 @@ def value_of_nothing(operator: Operator) -> float | int:
     if is_fp8(operator.result_dtype) and operator.attributes.get("saturate", True):
         highest = float_format(operator.result_dtype).max_value
         lowest = -highest
-    return {"sum": 0.0, "prod": 1.0, "mean": math.nan, "max": lowest, "min": highest}[kind]
+    extremes = {"max": lowest, "min": highest, "mean": math.nan}
+    return extremes.get(kind, 1.0 if kind in ("prod", "all") else 0.0)
 
 
 def expand(operator: Operator, operands: tuple[Value, ...], machine: Machine) -> Stages:

@@ -24,6 +24,12 @@ from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.operators.targets import Target, merged_view
 from tilewright.planning.stages import Move, Stages, Value
 
+
+def reduction(kind: str) -> str:
+    """What the kernel `reduce.` for a kind of reduction is called: i1 is a number of one bit to it."""
+    return {"mean": "sum", "any": "max", "all": "min"}.get(kind, kind)
+
+
 EMPTY_ROWS = {"zero": 0, "uniform": 1, "nan": 2}
 """The scalar `empty_rows` of the kernels."""
 
@@ -260,7 +266,7 @@ def _expand_reduce(builder: Builder, operator: Operator, rows: str, layout: Layo
     out = Layout((layout.axes[0],), ((0, 0),), tiles=layout.tiles)
     result = builder.add_buffer("result", out, operator.result_dtype, "activations")
     scalars: dict[str, int | float] = {"reduced": 1, **operator.saturation}
-    kernel = f"reduce.{'sum' if kind == 'mean' else kind}"
+    kernel = f"reduce.{reduction(kind)}"
     if kind == "mean":
         scalars["count"] = math.prod(shape[a] for a in reduced)
     builder.compute(

@@ -26,7 +26,7 @@ from tilewright.planning.operators import gather as gather_plan
 from tilewright.planning.operators import matmul as matmul_plan
 from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.empty import is_empty
-from tilewright.planning.operators.rowwise import RowRecord, column_width
+from tilewright.planning.operators.rowwise import RowRecord, column_width, reduction
 
 Array = NDArray[Any]
 
@@ -203,7 +203,7 @@ def _reduce(operator: Operator, x: Array) -> Array:
     )
     if kind == "mean":
         return numerics.reduce_rows("sum", rows, operator.result_dtype, columns, _saturates(operator))
-    return numerics.reduce_rows(kind, rows, operator.result_dtype, saturate=_saturates(operator))
+    return numerics.reduce_rows(reduction(kind), rows, operator.result_dtype, saturate=_saturates(operator))
 
 
 def _layer_norm(operator: Operator, record: RowRecord, x: Array, gamma: Array, beta: Array) -> Array:

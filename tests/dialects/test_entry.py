@@ -24,6 +24,11 @@ X = "tensor<2xf16>"
             f'argument 0 ({X}): `tile_tensor.input` is absent on a parameter, found "x"',
         ),
         (
+            'func.func @main(%x: tensor<4xi1> {tile_tensor.parameter = "w", tile_tensor.scale = 1 : i32})'
+            " { func.return }",
+            "argument 0 (tensor<4xi1>): `tile_tensor.scale` is for numbers, found 1 : i32",
+        ),
+        (
             f"func.func @main(%x: {X}) -> ({X} {{tile_tensor.output = 3 : i32}}) {{ func.return %x : {X} }}",
             "result 0: `tile_tensor.output` is a string, found 3 : i32",
         ),

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     bf16,
     f16,
     f32,
+    i1,
     i32,
 )
 from xdsl.dialects.func import FuncOp
@@ -63,6 +64,10 @@ CONSTRUCTED = [
     (lambda: tt.ConcatOp([value([4, 8]), value([4, 1])], 1), [4, 9], f16),
     (lambda: tt.PadOp(value([4, 8]), [0, 1], [2, 0], float("-inf")), [6, 9], f16),
     (lambda: tt.BroadcastOp(value([4, 1]), [2, 4, 8], [1, 2]), [2, 4, 8], f16),
+    (lambda: tt.CompareOp("lt", value([4, 1]), value([8])), [4, 8], i1),
+    (lambda: tt.IsFiniteOp(value([4])), [4], i1),
+    (lambda: tt.ShiftLeftOp(value([4, 1], i32), value([8], i32)), [4, 8], i32),
+    (lambda: tt.SelectOp(value([4, 1], i1), value([8]), value([2, 1, 1])), [2, 4, 8], f16),
     (lambda: tt.GatherOp(value([4, 8]), value([2, 3], i32), 1), [4, 2, 3], f16),
 ]
 
@@ -77,7 +82,7 @@ def test_constructors_infer_what_the_verifier_accepts(build, shape, element) -> 
 
 def test_every_operation_is_constructed_above() -> None:
     built = {type(build()) for build, _, _ in CONSTRUCTED}
-    families = (tt.UnaryOperation, tt.BinaryOperation)
+    families = (tt.UnaryOperation, tt.BinaryOperation, tt.ExactUnaryOperation, tt.ExactBinaryOperation)
     missing = [op for op in tt.TileTensor.operations if op not in built and not issubclass(op, families)]
     assert missing == [tt.ConstantOp]
 

@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Operation
 from tilewright.dialects import tile_repeat, tile_tensor
 from tilewright.dialects.parsing import parse_module
 from tilewright.dialects.tile_tensor import element_of
+from tilewright.machine.numerics import pointwise
 from tilewright.passes.ir.tensors import python_value
 
 AT_LEAST = {"operation": 10, "attribute": 2, "element": 1}
@@ -27,11 +28,12 @@ VALUES: dict[str, tuple[str, ...]] = {
     "axes": ("0", "1", "several"),
     "axis": ("zero", "positive"),
     "dimensions": ANY,
+    "direction": ("eq", "ne", "lt", "le", "gt", "ge"),
     "empty_rows": ("zero", "uniform", "nan"),
     "epsilon": ("zero", "positive"),
     "high": ANY,
     "keep_dims": BOTH,
-    "kind": ("sum", "max", "min", "prod", "mean"),
+    "kind": ("sum", "max", "min", "prod", "mean", "any", "all"),
     "low": ANY,
     "offsets": ANY,
     "out_of_range": ("clamp", "zero"),
@@ -56,10 +58,18 @@ SPECIAL = {
 }
 FLOATS = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2", "f16", "bf16", "f32")
 INTEGERS = ("i8", "i32")
-WITH_INTEGERS = (
-    "abs", "add", "broadcast", "cast", "concat", "constant", "div", "gather", "maximum", "minimum", "mul",
-    "neg", "pad", "reduce", "relu", "reshape", "slice", "square", "sub", "transpose",
-)  # fmt: skip
+MOVES = ("broadcast", "concat", "constant", "gather", "pad", "reshape", "select", "slice", "transpose")
+
+
+def elements_of(name: str) -> tuple[str, ...]:
+    """The element types that an operation's first operand may have."""
+    kinds = {kind for facts in pointwise.functions_of(name) for kind in facts.kinds}
+    if not kinds or name == "select":
+        kinds = {"floats", *(("integers",) if name in (*MOVES, "cast", "reduce") else ())}
+    if name in ("cast", "reduce", *MOVES):
+        kinds.add("booleans")
+    every = {"floats": FLOATS, "integers": INTEGERS, "booleans": ("i1",)}
+    return tuple(element for kind in every if kind in kinds for element in every[kind])
 
 
 def missing(texts: Iterable[str]) -> list[str]:
@@ -83,7 +93,7 @@ def required() -> Iterator[tuple[str, ...]]:
         for attribute in kind.get_irdl_definition().properties:
             for value in SPECIAL.get((name, attribute), VALUES[attribute]):
                 yield "attribute", name, attribute, value
-        for element in (*FLOATS, *(INTEGERS if name in WITH_INTEGERS else ())):
+        for element in elements_of(name):
             yield "element", name, element
     for name in ("repeat", "pack", "member"):
         yield "operation", name

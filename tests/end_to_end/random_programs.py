@@ -22,7 +22,7 @@ FP8 = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2")
 FLOATS = ("f16", "f16", "f32", "f32", "bf16", *FP8)
 TYPES = (*WIDE_FLOATS, *FP8)
 INTEGERS = ("i8", "i32")
-ELEMENTS = (*FLOATS, *INTEGERS, *INTEGERS)
+ELEMENTS = (*FLOATS, *INTEGERS, *INTEGERS, "i1")
 LIMIT = 1500  # elements of a value
 
 Shape = tuple[int, ...]
@@ -116,6 +116,8 @@ class Writer:
     def array(self, shape: Shape, dtype: str) -> np.ndarray:
         """Values of a type, some of them special; half of the floats are f32, which the host rounds."""
         rng = np.random.default_rng(self.rng.getrandbits(32))
+        if dtype == "i1":
+            return rng.random(shape) < self.rng.choice((0.1, 0.5, 0.5, 0.9))
         if is_integer(dtype):
             low, high = (-128, 128) if dtype == "i8" else (-1000, 1000)
             data = rng.integers(low, high, shape)
@@ -274,6 +276,8 @@ class Writer:
 
 
 def _literal(x: np.generic) -> str:
+    if x.dtype.kind == "b":
+        return "true" if x else "false"
     if x.dtype.kind == "i":
         return str(int(x))
     if np.isfinite(x) and x.dtype == np.float32:
@@ -344,33 +348,49 @@ def binary(w: Writer) -> Value:
     dtype = x.dtype
     if not is_integer(dtype) and rng.random() < 0.3:
         dtype = rng.choice(FLOATS)
-    name = rng.choice(INTEGER_PAIRS if is_integer(x.dtype) else FLOAT_PAIRS)
-    return w.op(name, operands, "", tuple(full), dtype, w.saturation(dtype))
+    if rng.random() < 0.2:
+        return w.op(f"compare {rng.choice(DIRECTIONS)}", operands, "", tuple(full), "i1")
+    if rng.random() < 0.1:
+        return w.op("select", [w.get(y.shape, "i1"), *operands], "", tuple(full), x.dtype)
+    name = rng.choice(PAIRS[kind_of(x.dtype)])
+    dtype = x.dtype if name in EXACT else dtype
+    return w.op(name, operands, "", tuple(full), dtype, "" if name in EXACT else w.saturation(dtype))
 
 
 def unary(w: Writer) -> Value:
     rng = w.rng
     x = w.some(lambda v: True, lambda: (w.shape(0, 5), w.element(ELEMENTS)))
     if is_integer(x.dtype):
-        return w.op(rng.choice(INTEGER_FUNCTIONS), [x], "", x.shape, x.dtype)
+        return w.op(rng.choice(SINGLE[kind_of(x.dtype)]), [x], "", x.shape, x.dtype)
     name = rng.choice(FUNCTIONS)
+    if name == "is_finite":
+        return w.op(name, [x], "", x.shape, "i1")
     dtype = rng.choice(FLOATS) if rng.random() < 0.4 else x.dtype
     clause = f"approximate {rng.choice(('tanh', 'none'))}" if name == "gelu" else ""
     return w.op(name, [x], clause, x.shape, dtype, w.saturation(dtype))
 
 
-def operations_of(operands: int, kind: str) -> tuple[str, ...]:
-    """The operations on so many single elements that a kind of elements has."""
-    return tuple(
-        name
-        for name in pointwise.OPERATIONS
-        if (facts := pointwise.functions_of(name)[0]).operands == operands and kind in facts.kinds
-    )
+def operations_of(operands: int) -> dict[str, tuple[str, ...]]:
+    """The operations on so many single elements that each kind of elements has."""
+    found = {name: pointwise.functions_of(name)[0] for name in pointwise.OPERATIONS if name != "compare"}
+    return {
+        kind: tuple(n for n, facts in found.items() if facts.operands == operands and kind in facts.kinds)
+        for kind in ("floats", "integers", "booleans")
+    }
 
 
-FUNCTIONS = operations_of(1, "floats")
-FLOAT_PAIRS, INTEGER_PAIRS = operations_of(2, "floats"), operations_of(2, "integers")
-INTEGER_FUNCTIONS = operations_of(1, "integers")
+def kind_of(dtype: str) -> str:
+    return "booleans" if dtype == "i1" else "integers" if is_integer(dtype) else "floats"
+
+
+SINGLE, PAIRS = operations_of(1), operations_of(2)
+FUNCTIONS = SINGLE["floats"]
+EXACT = ("and", "or", "xor", "not", "shift_left", "shift_right_arithmetic", "shift_right_logical")
+"""What rounds nothing."""
+TURNS = [(element, name) for element in (*TYPES, *INTEGERS, "i1") for name in PAIRS[kind_of(element)]]
+WHOLE = [(element, name) for element in (*INTEGERS, "i1") for name in SINGLE[kind_of(element)]]
+"""Operations on two elements, and on one that is no float, by turns."""
+DIRECTIONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def siblings(w: Writer, seed: int) -> list[Value]:
@@ -381,19 +401,24 @@ def siblings(w: Writer, seed: int) -> list[Value]:
     names = FUNCTIONS
     for turn in range(3 * seed, 3 * seed + 3):
         name, dtype = names[turn % len(names)], TYPES[turn // len(names) % len(TYPES)]
+        if name == "is_finite":
+            found.append(w.op(name, [w.argument((7,), dtype)], "", (7,), "i1"))
+            continue
         clause = f"approximate {rng.choice(('tanh', 'none'))}" if name == "gelu" else ""
         found.append(w.op(name, [x], clause, x.shape, dtype, w.saturation(dtype)))
-    element = (*TYPES, *INTEGERS)[seed // 3 % 9]
-    w.special = is_integer(element)
-    y = (w.argument if w.special else w.get)(w.shape(0, 2, 60), element)
-    for turn in range(2 * seed, 2 * seed + 2):
-        pairs = INTEGER_PAIRS if is_integer(element) else FLOAT_PAIRS
-        name = pairs[turn % len(pairs)]
-        z = w.argument(y.shape, element)
-        found.append(w.op(name, [y, z], "", y.shape, element, w.saturation(element)))
-    if is_integer(element):
-        name = INTEGER_FUNCTIONS[seed // 9 % len(INTEGER_FUNCTIONS)]
-        found.append(w.op(name, [y], "", y.shape, element))
+    for turn in range(3 * seed, 3 * seed + 3):
+        element, name = TURNS[turn % len(TURNS)]
+        w.special = is_integer(element)
+        shape = w.shape(0, 2, 60)
+        y = (w.argument if w.special else w.get)(shape, element)
+        z = w.argument(shape, element)
+        attributes = "" if name in EXACT else w.saturation(element)
+        found.append(w.op(name, [y, z], "", shape, element, attributes))
+    found.append(w.op(f"compare {DIRECTIONS[seed // 9 % 6]}", [y, z], "", shape, "i1"))
+    found.append(w.op("select", [found[-1], y, z], "", shape, element))
+    element, name = WHOLE[seed % len(WHOLE)]
+    y = w.argument(shape, element)
+    found.append(w.op(name, [y], "", shape, element))
     w.special = True
     source = w.argument(w.shape(0, 2, 60), (*TYPES, *INTEGERS)[seed // 9 % 9])
     found.append(cast_to(w, source, (*TYPES, *INTEGERS)[seed % 9]))
@@ -422,6 +447,8 @@ def cast(w: Writer) -> Value:
 def cast_to(w: Writer, x: Value, dtype: str) -> Value:
     rng = w.rng
     clauses = ""
+    if "i1" in (dtype, x.dtype):
+        return w.op("cast", [x], "", x.shape, dtype)
     if not (is_integer(dtype) and is_integer(x.dtype)) and rng.random() < 0.4:
         clauses = f"scale {rng.randint(-3, 3)}"
     if is_integer(dtype) and not is_integer(x.dtype) and rng.random() < 0.5:
@@ -436,11 +463,21 @@ def reduce(w: Writer) -> Value:
     axes = sorted(rng.sample(range(len(x.shape)), min(len(x.shape), rng.choice((0, 1, 1, 1, 2, 2, 3)))))
     integer = is_integer(x.dtype)
     kind = rng.choice(
-        ("sum", "max", "min", "prod") if integer else ("sum", "max", "min", "prod", "mean", "mean")
+        ("any", "all")
+        if x.dtype == "i1"
+        else ("sum", "max", "min", "prod")
+        if integer
+        else ("sum", "max", "min", "prod", "mean", "mean")
     )
     keep = rng.random() < 0.4
     shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keep or i not in axes)
-    dtype = rng.choice((x.dtype, "i32")) if integer else rng.choice((x.dtype, "f32", *FLOATS))
+    dtype = (
+        x.dtype
+        if x.dtype == "i1"
+        else rng.choice((x.dtype, "i32"))
+        if integer
+        else rng.choice((x.dtype, "f32", *FLOATS))
+    )
     result = Value(w.fresh(), shape, dtype)
     saturation = "" if integer else w.saturation(dtype)
     w.lines.append(
@@ -644,6 +681,8 @@ def pad(w: Writer) -> Value:
 
 def _pad_values(dtype: str) -> tuple[str, ...]:
     """Values of a type as `pad` writes them, the ends of its range among them."""
+    if dtype == "i1":
+        return ("0", "1")
     if is_integer(dtype):
         info = np.iinfo(numpy_dtype(dtype))
         return ("3", "-1", str(info.min), str(info.max))
@@ -688,7 +727,7 @@ def repeat(w: Writer) -> Value:
             other = rng.choice(same) if rng.random() < 0.5 else body.get(value.shape, value.dtype)
             yielded.append(
                 body.op(
-                    rng.choice(("add", "sub", "maximum")),
+                    rng.choice(("and", "xor") if value.dtype == "i1" else ("add", "sub", "maximum")),
                     [rng.choice(same), other],
                     "",
                     value.shape,

@@ -284,7 +284,7 @@ MUTATIONS: dict[str, tuple[str, Mutation]] = {
     **{
         f"{name} is off in its last places": (rf"\.{name.split('_')[0]} ", entry(pointwise.FLOATS, name, scaled))
         for name, facts in pointwise.FUNCTIONS.items()
-        if facts.operands == 1 and name not in ("neg", "abs", "relu")
+        if facts.operands == 1 and facts.floats and facts.gives == "any" and name not in ("neg", "abs", "relu")
     },
     **{
         f"{name} is off in its last places": (rf"\.{name}", entry(pointwise.FLOATS, name, scaled))

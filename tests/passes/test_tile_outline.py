@@ -130,7 +130,7 @@ def test_a_nested_module_of_one_program_is_marked() -> None:
     assert str(module).count("builtin.module") == 3
 
 
-@pytest.mark.parametrize("width", ["index", "i1", "f64"])
+@pytest.mark.parametrize("width", ["index", "i2", "f64"])
 def test_functions_on_other_types_are_foreign(width: str) -> None:
     module = parse_module(f"func.func @f(%x: tensor<4x{width}>) {{ func.return }}")
     assert Census.of(module).ours == {}

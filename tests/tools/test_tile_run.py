@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tilewright.dialects.tile_asm import module_to_program
+from tilewright.frontends import program_folder
 from tilewright.frontends.program_folder import read_tensors, write_tensors
 from tilewright.frontends.workloads import vit
 from tilewright.frontends.workloads.encoder import Mode, Shape
@@ -249,3 +250,28 @@ def test_refused(
     inputs = ["--inputs", str(tmp_path / "runs.safetensors")]
     assert tile_run([str(folder), "--machine", "t4", *inputs, *arguments]) == status
     assert message in capsys.readouterr().err
+
+
+def test_truth_values_in_files(tmp_path: Path) -> None:
+    """Inputs, parameters and outputs of i1 are bools in the files, or bytes of 0 and 1."""
+    (tmp_path / "program.mlir").write_text(
+        """
+        func.func @main(%a: tensor<3x5xi1> {tile_tensor.input = "a"},
+            %w: tensor<5xi1> {tile_tensor.parameter = "w"})
+            -> (tensor<3x5xi1> {tile_tensor.output = "y"}) {
+          %y = tile_tensor.xor %a, %w : (tensor<3x5xi1>, tensor<5xi1>) -> tensor<3x5xi1>
+          func.return %y : tensor<3x5xi1>
+        }"""
+    )
+    a, w = np.arange(15).reshape(3, 5) % 2 == 0, np.array([1, 0, 0, 1, 1], np.uint8)
+    for name, tensors in (
+        ("inputs", {"a": a}),
+        ("parameters", {"w": w}),
+        ("expected", {"y": a ^ (w != 0)}),
+    ):
+        write_tensors(tmp_path / f"{name}.safetensors", tensors)
+    run = {"format": program_folder.FORMAT, "version": 1, "program": "program.mlir"}
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    assert tile_run([str(tmp_path), "--machine", "t4"]) == 0
+    write_tensors(tmp_path / "expected.safetensors", {"y": a})
+    assert tile_run([str(tmp_path), "--machine", "t4"]) == 1

@@ -32,7 +32,87 @@ func.func @main(%x: tensor<4xi32>, %y: tensor<4xf32>) {
 
 // -----
 
-// CHECK: elements must be f8, f16, bf16, f32, i8 or i32, found f64
+// CHECK: works on floats and integers, found i1
+func.func @main(%x: tensor<4xi1>) {
+  %0 = tile_tensor.add %x, %x : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+  func.return
+}
+
+// -----
+
+// CHECK: works on integers and i1, found f16
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.not %x : (tensor<4xf16>) -> tensor<4xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: gives i1, found f16
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.compare eq %x, %x : (tensor<4xf16>, tensor<4xf16>) -> tensor<4xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: needs floats or integers of one type, found i8 and i32 with result i1
+func.func @main(%x: tensor<4xi8>, %y: tensor<4xi32>) {
+  %0 = tile_tensor.compare eq %x, %y : (tensor<4xi8>, tensor<4xi32>) -> tensor<4xi1>
+  func.return
+}
+
+// -----
+
+// CHECK: selects by i1, found i8
+func.func @main(%p: tensor<4xi8>, %x: tensor<4xf16>) {
+  %0 = tile_tensor.select %p, %x, %x : (tensor<4xi8>, tensor<4xf16>, tensor<4xf16>) -> tensor<4xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: selects elements unchanged: f16 and f32 in, f16 out
+func.func @main(%p: tensor<4xi1>, %x: tensor<4xf16>, %y: tensor<4xf32>) {
+  %0 = tile_tensor.select %p, %x, %y : (tensor<4xi1>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: i1 is reduced by any and all, found sum
+func.func @main(%x: tensor<4xi1>) {
+  %0 = tile_tensor.reduce sum %x axes [0] : (tensor<4xi1>) -> tensor<i1>
+  func.return
+}
+
+// -----
+
+// CHECK: any reduces i1 to i1, found f16 and i1
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.reduce any %x axes [0] : (tensor<4xf16>) -> tensor<i1>
+  func.return
+}
+
+// -----
+
+// CHECK: a cast from or to i1 has no scale
+func.func @main(%x: tensor<4xi1>) {
+  %0 = tile_tensor.cast %x scale 1 : (tensor<4xi1>) -> tensor<4xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: pads with 2, which is beyond i1, 0 to 1
+func.func @main(%x: tensor<4xi1>) {
+  %0 = tile_tensor.pad %x low [1] high [0] value 2 : (tensor<4xi1>) -> tensor<5xi1>
+  func.return
+}
+
+// -----
+
+// CHECK: elements must be f8, f16, bf16, f32, i8, i32 or i1, found f64: no kernel computes in 64 bits; write f32
 func.func @main(%x: tensor<4xf64>) {
   %0 = tile_tensor.neg %x : (tensor<4xf64>) -> tensor<4xf64>
   func.return
