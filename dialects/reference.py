@@ -70,6 +70,11 @@ def evaluate(
             keep[step.path] = step.result
 
 
+def compute(op: tile_tensor.TensorOperation, operands: Sequence[Array]) -> Array:
+    """One operation's rounded result, for operands in the element types of the operation."""
+    return _Evaluation(True, {}).compute(op, operands)[1]
+
+
 @dataclass(frozen=True)
 class Step:
     """

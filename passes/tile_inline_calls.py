@@ -40,7 +40,11 @@ class TileInlineCallsPass(ModulePass):
 
 def inline_calls(module: ModuleOp) -> None:
     """Inline the calls in the functions of one module that are ours. Raises CallError."""
-    census = Census.of(module)
+    inline_census(Census.of(module))
+
+
+def inline_census(census: Census) -> None:
+    """Inline the calls between the functions that a census has as ours. Raises CallError."""
     helpers = census.helpers()
     done: set[str] = set()
     for name in census.ours:

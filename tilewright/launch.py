@@ -25,6 +25,11 @@ def tile_alloc() -> int:
     return _run("tile-alloc", "tile_alloc")
 
 
+def tile_import() -> int:
+    """`tile-import`."""
+    return _run("tile-import", "tile_import")
+
+
 def tile_kernels() -> int:
     """`tile-kernels`."""
     return _run("tile-kernels", "tile_kernels")

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Raises attention: the product with the values of a softmax of scaled and masked products of queries and keys.
+
+The axes are read off the two products, whatever their order: shared axes are batch, what the softmax runs
+over are the keys, all others are rows of queries. A mask may be added or selected by; the scale is a number.
+A scale that is a tensor, a softmax over another axis, or products that do not share their axes stay as they
+are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import f32
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import tile_tensor as tt
+from tilewright.dialects.hlo.operations import HloOperation
+from tilewright.dialects.hlo.shapes import free_axes
+from tilewright.dialects.hlo.values import dense_of, is_floating
+from tilewright.instrumentation import remark
+from tilewright.passes.hlo.fold import known
+from tilewright.passes.hlo.matching import number_of, pairs, peel
+from tilewright.passes.hlo.raising import saturation, source_of
+from tilewright.passes.hlo.rewriting import Emitter, blocks_of, element_of, owner, shape_of
+
+HIDING = -1e4
+"""
+A number that, put in place of a score, hides it: its exponential is zero beside any score that is not hidden.
+"""
+
+_SHARED_HEADS = "causal" in tt.AttentionOp.__init__.__kwdefaults__
+"""Whether attention has a causal flag, a place for its mask and shared heads of keys and values."""
+
+
+@dataclass
+class _Scores:
+    """Scores as `scale * product + masks`."""
+
+    product: HloOperation
+    permutation: list[int]
+    """Axis i of the scores is axis `permutation[i]` of the product."""
+    scale: float
+    masks: list[_Mask] = field(default_factory=list["_Mask"])
+
+
+@dataclass
+class _Mask:
+    """A mask over the axes of the scores; `hides`: where a value selects, and not what is added."""
+
+    value: SSAValue
+    factor: float
+    hides: bool = False
+    where: bool = True
+    """With `hides`: the truth value of a score that is seen."""
+    empty: str = "nan"
+
+
+def raise_attention(function: FuncOp) -> bool:
+    """Raise attention in a function; whether any was found."""
+    changed = False
+    for block in blocks_of(function):
+        for op in list(block.ops):
+            if isinstance(op, HloOperation) and op.kind == "dot_general" and op.parent is block:
+                changed |= _attention(op)
+    return changed
+
+
+def _scores(value: SSAValue, factor: float) -> _Scores | None:
+    """What a value is, if it is scores times `factor`."""
+    value = peel(value)
+    made = owner(value, "dot_general", "multiply", "divide", "add", "select", "transpose")
+    if made is None:
+        return None
+    if made.kind == "dot_general":
+        return _Scores(made, list(range(len(shape_of(value)))), factor)
+    if made.kind == "transpose":
+        inner = _scores(made.operands[0], factor)
+        if inner is None or inner.masks:
+            return None
+        inner.permutation = [inner.permutation[axis] for axis in made.get("permutation")]
+        return inner
+    if made.kind in ("multiply", "divide"):
+        for x, number in pairs(made):
+            found = number_of(number)
+            if found is not None and found != 0 and math.isfinite(found):
+                return _scores(x, factor * found if made.kind == "multiply" else factor / found)
+        return None
+    if made.kind == "add":
+        for x, mask in pairs(made):
+            inner = _scores(x, factor)
+            if inner is not None:
+                inner.masks.append(_Mask(mask, factor))
+                return inner
+        return None
+    predicate, on_true, on_false = made.operands
+    for x, other, seen in ((on_true, on_false, True), (on_false, on_true, False)):
+        number = number_of(other)
+        if number is None or not number <= HIDING or shape_of(predicate) != shape_of(value) or factor <= 0:
+            continue
+        inner = _scores(x, factor)
+        if inner is not None:
+            empty = "nan" if number == -math.inf else "uniform"
+            inner.masks.append(_Mask(predicate, factor, True, seen, empty))
+            return inner
+    return None
+
+
+def _scaled(value: SSAValue) -> tuple[SSAValue, float]:
+    """A value as another times a number."""
+    made = owner(value, "multiply", "divide")
+    if made is not None:
+        for x, number in pairs(made):
+            found = number_of(number)
+            if found is not None and found > 0 and math.isfinite(found):
+                return x, found if made.kind == "multiply" else 1.0 / found
+    return value, 1.0
+
+
+def _attention(op: HloOperation) -> bool:
+    for side in (0, 1):
+        softmax = peel(op.operands[side]).owner
+        if not isinstance(softmax, tt.SoftmaxOp) or not is_floating(element_of(op.results[0])):
+            continue
+        names = ("lhs", "rhs") if side == 0 else ("rhs", "lhs")
+        batch_p, contract_p = op.get(f"{names[0]}_batching"), op.get(f"{names[0]}_contracting")
+        batch_v, contract_v = op.get(f"{names[1]}_batching"), op.get(f"{names[1]}_contracting")
+        rank = len(shape_of(softmax.result))
+        scores = _scores(softmax.operand, softmax.scale.value.data)
+        if contract_p != [rank - 1] or scores is None or len(scores.masks) > 1:
+            continue
+        plan = _arrange(scores, batch_p, batch_v, contract_v, op.operands[1 - side])
+        if plan is None or not math.isfinite(scores.scale):
+            continue
+        _emit(op, side, softmax, scores, plan, batch_p)
+        return True
+    return False
+
+
+@dataclass
+class _Plan:
+    """
+    Axes of queries, keys and values in the order of the operation; `rows` and `batch` are axes of the scores.
+    """
+
+    query: SSAValue
+    key: SSAValue
+    value: SSAValue
+    query_order: list[int]
+    key_order: list[int]
+    value_order: list[int]
+    batch: list[int]
+    rows: list[int]
+
+
+def _arrange(
+    scores: _Scores, batch_p: list[int], batch_v: list[int], contract_v: list[int], value: SSAValue
+) -> _Plan | None:
+    product = scores.product
+    lb, rb = product.get("lhs_batching"), product.get("rhs_batching")
+    lc, rc = product.get("lhs_contracting"), product.get("rhs_contracting")
+    lf = free_axes(len(shape_of(product.operands[0])), lb, lc)
+    rf = free_axes(len(shape_of(product.operands[1])), rb, rc)
+    n = len(lb)
+    # axes of the product by place: batch, free of the left, free of the right
+    keys = scores.permutation[-1]
+    left_is_key = n <= keys < n + len(lf)
+    if keys < n or len(lf if left_is_key else rf) != 1 or len(lc) != 1:
+        return None
+    side = 0 if left_is_key else 1
+    key, query = product.operands[side], product.operands[1 - side]
+    key_batch, query_batch = (lb, rb) if side == 0 else (rb, lb)
+    key_free, query_free = (lf, rf) if side == 0 else (rf, lf)
+    key_depth, query_depth = (lc, rc) if side == 0 else (rc, lc)
+    first_row = n + (len(lf) if side == 0 else 0)
+    place = {axis: i for i, axis in enumerate(scores.permutation)}
+    batch = [place[axis] for axis in range(n)]
+    rows = [place[first_row + i] for i in range(len(query_free))]
+    # rows in the order of the scores, so that a mask over them has one form
+    order = sorted(range(len(rows)), key=lambda i: rows[i])
+    rows = [rows[i] for i in order]
+    query_free = [query_free[i] for i in order]
+    if sorted(batch_p) != sorted(batch) or len(contract_v) != 1:
+        return None
+    value_free = free_axes(len(shape_of(value)), batch_v, contract_v)
+    if len(value_free) != 1:
+        return None
+    value_batch = [batch_v[batch_p.index(axis)] for axis in batch]
+    return _Plan(
+        query,
+        key,
+        value,
+        [*query_batch, *query_free, *query_depth],
+        [*key_batch, *key_free, *key_depth],
+        [*value_batch, *contract_v, *value_free],
+        batch,
+        rows,
+    )
+
+
+def _emit(
+    op: HloOperation, side: int, softmax: tt.SoftmaxOp, scores: _Scores, plan: _Plan, batch_p: list[int]
+) -> None:
+    emit = Emitter(op)
+    query, by_query = _scaled(plan.query)
+    key, by_key = _scaled(plan.key)
+    scale = scores.scale * by_query * by_key
+    q = emit.op("transpose", [source_of(query)], permutation=plan.query_order)
+    k = emit.op("transpose", [source_of(key)], permutation=plan.key_order)
+    v = emit.op("transpose", [source_of(plan.value)], permutation=plan.value_order)
+    shape = shape_of(softmax.result)
+    extents = [shape[axis] for axis in plan.batch]
+    rows = [shape[axis] for axis in plan.rows]
+    tk = shape[-1]
+    # the heads that share keys and values, if the operation knows such
+    shared = _SHARED_HEADS and len(rows) > 1 and len(extents) > 0
+    lead = [*extents[:-1], extents[-1] * prod(rows[:-1])] if shared else extents
+    inner = rows[-1] if shared else prod(rows)
+    q = emit.op("reshape", [q], shape=[*lead, inner, shape_of(q)[-1]])
+    types = {str(element_of(x)) for x in (q, k, v)}
+    if len(types) > 1:
+        q, k, v = (emit.op("convert", [x], element=f32) for x in (q, k, v))
+    arguments: dict[str, Any] = {}
+    mask: SSAValue | None = None
+    empty = softmax.empty_rows.data.value
+    if scores.masks:
+        one = scores.masks[0]
+        mask, flag = _mask(emit, one, plan, shape, scores.scale, shared)
+        arguments |= flag
+        if one.hides:
+            empty = one.empty
+    if tt.is_float8(element_of(q)):
+        arguments["accumulate"] = f32
+    composite = tt.AttentionOp(
+        q,
+        k,
+        v,
+        mask,
+        scale=scale,
+        empty_rows=empty,
+        element_type=element_of(op.results[0]),
+        **arguments,
+        **saturation(op.results[0]),
+    )
+    value = emit.add(composite)
+    width = shape_of(value)[-1]
+    value = emit.op("reshape", [value], shape=[*extents, *rows, width])
+    # axes of the product with the values: batch as it lists them, the free ones of the left, of the right
+    places = {axis: i for i, axis in enumerate((*plan.batch, *plan.rows))}
+    free = [axis for axis in range(len(shape) - 1) if axis not in batch_p]
+    wide = len(places)
+    rest = [*(places[axis] for axis in free), wide] if side == 0 else [wide, *(places[axis] for axis in free)]
+    value = emit.op("transpose", [value], permutation=[*(places[axis] for axis in batch_p), *rest])
+    remark("fusion", f"raised to attention over {tk} keys", op)
+    emit.replace(value)
+
+
+def _mask(
+    emit: Emitter, mask: _Mask, plan: _Plan, shape: Sequence[int], total: float, shared: bool
+) -> tuple[SSAValue | None, dict[str, Any]]:
+    """The mask over [batch.., rows, keys] as it is added to the scores, and the clauses that say where."""
+    order = [*plan.batch, *plan.rows, len(shape) - 1]
+    array = known(mask.value)
+    if array is not None:
+        seen = np.transpose(array, order)
+        if mask.hides:
+            numbers = np.where(seen == mask.where, 0.0, -np.inf)
+        else:
+            numbers = np.asarray(seen, np.float64) * (mask.factor if _SHARED_HEADS else mask.factor / total)
+        if _SHARED_HEADS and (offset := _causal(numbers)) is not None:
+            return None, {"causal": True, "query_offset": offset}
+        return emit.op("constant", value=_compact(numbers, plan, shared)), _after(True)
+    value = mask.value
+    if mask.hides:
+        hidden, zero = emit.splat(-math.inf, f32, shape), emit.splat(0.0, f32, shape)
+        value = emit.op("select", [value, *((zero, hidden) if mask.where else (hidden, zero))])
+        factor = 1.0
+    else:
+        factor = mask.factor if _SHARED_HEADS else mask.factor / total
+    if factor != 1.0:
+        value = emit.op("multiply", [value, emit.splat(factor, element_of(value), shape_of(value))])
+    value = emit.op("transpose", [value], permutation=order)
+    extents = [shape[axis] for axis in order]
+    n = len(plan.batch)
+    if len(plan.rows) != 1:
+        rows = extents[n:-1]
+        merged = (
+            [*extents[: n - 1], extents[n - 1] * prod(rows[:-1]), rows[-1], extents[-1]]
+            if shared
+            else [*extents[:n], prod(rows), extents[-1]]
+        )
+        value = emit.op("reshape", [value], shape=merged)
+    return _unspread(emit, value), _after(True)
+
+
+def _unspread(emit: Emitter, value: SSAValue) -> SSAValue:
+    """A mask without the repetition along axes that it is broadcast over, keys apart."""
+    made = owner(value, "broadcast_in_dim")
+    if made is None:
+        return value
+    source, dimensions = made.operands[0], made.get("dimensions")
+    shape = list(shape_of(value))
+    extents = [1] * len(shape)
+    for i, axis in enumerate(dimensions):
+        extents[axis] = shape_of(source)[i]
+    extents[-1] = shape[-1]
+    if dimensions != sorted(dimensions):
+        return value
+    return emit.op("broadcast_in_dim", [source], shape=extents, dimensions=dimensions)
+
+
+def _after(masked: bool) -> dict[str, Any]:
+    return {"mask_place": "after_scale"} if _SHARED_HEADS and masked else {}
+
+
+def _causal(numbers: np.ndarray) -> int | None:
+    """The offset of the queries, where a mask hides all keys behind the query and nothing else."""
+    *_, tq, tk = numbers.shape
+    flat = numbers.reshape(-1, tq, tk)
+    if not (flat == flat[:1]).all():
+        return None
+    one = flat[0]
+    visible = (one == 0).sum(-1)
+    offset = int(visible[0]) - 1
+    expected = np.where(np.arange(tk) <= np.arange(tq)[:, None] + offset, 0.0, -np.inf)
+    return offset if tk > 1 and offset >= 0 and (one == expected).all() and (one != 0).any() else None
+
+
+def _compact(numbers: np.ndarray, plan: _Plan, shared: bool) -> Any:
+    """A constant mask with axes of 1 where it is the same throughout."""
+    n = len(plan.batch)
+    batch, rows, tk = numbers.shape[:n], numbers.shape[n:-1], numbers.shape[-1]
+    if len(rows) > 1:
+        shape = (
+            (*batch[:-1], batch[-1] * prod(rows[:-1]), rows[-1], tk) if shared else (*batch, prod(rows), tk)
+        )
+        numbers = numbers.reshape(shape)
+    for axis in range(numbers.ndim - 1):
+        first = numbers.take([0], axis)
+        if np.array_equal(np.broadcast_to(first, numbers.shape), numbers, equal_nan=True):
+            numbers = first
+    return dense_of(np.clip(numbers, -np.inf, 3.0e38).astype(np.float32))

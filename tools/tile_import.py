@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`tile-import FILE -o DIR`: reads a model of another framework and writes it as a program folder.
+
+FILE is text of StableHLO (`.mlir`), pretty or generic. Parameters, sample inputs and expected outputs are
+written beside the program, so that `tile-run DIR` checks it at once. Exit status: 0 good; 1 the model cannot
+be read or has no meaning on tiles; 2 unknown flags.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilewright.diagnostics import TileError
+from tilewright.tools.driver.main import current_sources, run_tool
+
+if TYPE_CHECKING:
+    from tilewright.frontends.middle import Model
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tile-import",
+        allow_abbrev=False,
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", type=Path, metavar="FILE", help="the model: .mlir (StableHLO)")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write")
+    parser.add_argument(
+        "--sample",
+        type=Path,
+        metavar="FILE",
+        help="values of arguments by name or as in0, .. and of outputs as out0, .. (.npz, .safetensors)",
+    )
+    parser.add_argument(
+        "--parameters",
+        default="",
+        metavar="LIST",
+        help="arguments that are parameters, by name, position or range: w,b or 1-12",
+    )
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="write what was raised, folded, kept as JSON"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of random inputs, where there is no sample")
+    return parser
+
+
+def read_model(path: Path) -> Model:
+    """The model in a file, by the ending of its name. Raises `TileError`."""
+    from tilewright.dialects.text.parser import decode
+    from tilewright.frontends.stablehlo import read_stablehlo
+
+    if path.suffix in (".mlir", ".txt", ".stablehlo"):
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise TileError(f"cannot read '{path}': {error.strerror or error}") from None
+        return read_stablehlo(decode(data, str(path)), str(path), current_sources())
+    raise TileError(
+        f"'{path}' is no kind of model that is known",
+        notes=("known endings: .mlir (StableHLO text)",),
+    )
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Do what the command line says. Raises `TileError`."""
+    options = _parser().parse_args(arguments)
+    from tilewright.frontends import importing
+
+    model = read_model(options.model)
+    names = [word.strip() for word in options.parameters.split(",") if word.strip()]
+    importing.make_parameters(model, names)
+    sample = importing.read_sample(options.sample) if options.sample is not None else {}
+    values = importing.arguments_of(model, sample, options.seed)
+    by_name = {
+        name: value for (_, name), value in zip(importing.argument_names(model.function), values, strict=True)
+    }
+    outputs = importing.output_names(model.function)
+    if all(name in sample for name in outputs):
+        expected = {name: sample[name] for name in outputs}
+    else:
+        expected = dict(zip(outputs, importing.values_as_given(model, values), strict=True))
+    imported = importing.import_model(model)
+    folder = importing.folder_of(imported, by_name, expected)
+    folder.write(options.output)
+    report = imported.report()
+    if options.report is not None:
+        options.report.parent.mkdir(parents=True, exist_ok=True)
+        options.report.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    raised = ", ".join(f"{count} {name}" for name, count in report["raised"].items()) or "nothing raised"
+    total = sum(report["operations"].values())
+    print(f"{options.output}: {total} operations ({raised}), {len(folder.parameters)} parameters")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the console script."""
+    return run_tool("tile-import", run, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
