@@ -388,10 +388,7 @@ def parse_stablehlo(text: str, name: str = "<text>", sources: Sources | None = N
     sources.add(source)
     if not text.strip():
         raise SourceError(f"`{name}` is empty")
-    try:
-        return StableHloParser(ctx, source, sources).parse_module()
-    except ValueError as error:
-        raise SourceError(f"`{name}`: {error}") from error
+    return StableHloParser(ctx, source, sources).parse_module()
 
 
 __all__ = ["StableHloParser", "balanced", "opaque", "parse_stablehlo"]

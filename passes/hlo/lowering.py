@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.diagnostics import TileError, place_text
@@ -100,7 +100,8 @@ class Lowering:
             first = f", first at {place}" if place and fault.count > 1 else f", at {place}" if place else ""
             notes.append(f"{fault.what}, {times}{first}" + (f": {fault.reason}" if fault.reason else ""))
         what = "1 operation has" if total == 1 else f"{total} operations have"
-        return UnsupportedModel(f"{what} no meaning on tiles", location=faults[0].location, notes=notes)
+        place = next((f.location for f in faults if place_text(f.location)), faults[0].location)
+        return UnsupportedModel(f"{what} no meaning on tiles", location=place, notes=notes)
 
 
 # ------------------------------------------------------------------------------------------------------ types
@@ -139,7 +140,8 @@ def _narrow(function: FuncOp, lowering: Lowering) -> None:
                 kind = made.name if isinstance(made, Operation) else f"argument {getattr(value, 'index', '')}"
                 if isinstance(made, HloOperation) and made.kind == "unsupported":
                     continue
-                lowering.fault(f"{kind} of {type_}", _type_reason(type_.element_type), made)
+                where = made if isinstance(made, Operation) else cast("BlockArgument", value)
+                lowering.fault(f"{kind} of {type_}", _type_reason(type_.element_type), where)
             elif element != type_.element_type:
                 narrowed += 1
                 made = value.owner
