@@ -79,14 +79,14 @@ class Model:
 def location_of(place: str | tuple[str, int, int] | LocationAttr | None) -> LocationAttr:
     """A location: of a file, line and column, or of a node by its name."""
     match place:
-        case LocationAttr():
-            return place
         case (file, line, column):
             return FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
         case str():
             return NameLoc(StringAttr(place), UnknownLoc())
-        case _:
+        case None:
             return UnknownLoc()
+        case _:
+            return place
 
 
 @dataclass

@@ -526,7 +526,7 @@ def _gather(source: _Source, emit: Emitter) -> SSAValue:
         if whole and sizes[axis] == 1 and collapsed == [axis] and (vector == len(places) or places[-1] == 1):
             numbers_ = indices if vector == len(places) else emit.op("reshape", [indices], shape=rows)
             value = emit.op("take", [table, numbers_], axis=axis, out_of_range="clamp")
-            # `take` gives the table's axes before, those of the indices, the others; the source may order anew
+            # `take` gives the table's axes before, those of the indices, the others; the source may reorder
             batch = [i for i in range(len(result)) if i not in offset]
             order = [0] * len(result)
             rest = iter(offset)
