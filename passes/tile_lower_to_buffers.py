@@ -54,7 +54,7 @@ from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.movement import expand_convert
 from tilewright.planning.operators.targets import flat_layout
-from tilewright.planning.search.favourites import apply_view
+from tilewright.planning.operators.views import apply_view
 from tilewright.planning.stages import Buffer, ComputeStage, ExchangeStage, KernelOperand, Stages, Value
 
 Stored = tuple[SSAValue, View]

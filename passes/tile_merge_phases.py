@@ -2,8 +2,7 @@
 """
 Merges exchange phases that do not depend on each other, so that independent operators run side by side.
 
-Operations of a block are levelled: an exchange comes after what it reads is computed and what it overwrites
-is read; a computation comes after the exchanges it waits for. Exchanges of one level become one phase,
+Operations of a block are levelled (`planning/phases.py`): exchanges of one level become one phase,
 computations between two phases keep their order. Products of one operand that were planned on separate tiles
 then share their phases and their time. A repeat is levelled by itself and is a barrier for what surrounds it.
 Copies that several operators make of one buffer for one phase (an element in each word, say) become one.
@@ -21,6 +20,8 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.tile import AllocOp, BindOp, ComputeOp, ExchangeOp, RepeatOp, owner_alloc
 from tilewright.passes.ir.programs import ProgramPass
+from tilewright.planning import phases
+from tilewright.planning.phases import Access
 
 
 @dataclass(frozen=True)
@@ -70,51 +71,13 @@ def _accesses(op: Operation) -> tuple[list[AllocOp], list[AllocOp]]:
 
 
 def levels(ops: list[Operation]) -> list[int]:
-    """
-    Phase number of each operation: computations of level l run after phase l, exchanges of level l are
-    phase l (from 1).
-
-    As early as their inputs allow; what has no input in the run (filling padding, fetching parameters) and
-    copies with one element a word as late as their users allow, so that they take no memory before they have
-    to.
-    """
-    before = _predecessors(ops)
-    exchange = [isinstance(op, ExchangeOp) for op in ops]
-    level = [1 if e else 0 for e in exchange]
-    for i, earlier in enumerate(before):
-        for j in earlier:
-            # an exchange follows the computations of level `at` and the phase `at`; a computation may share
-            # the level of either
-            level[i] = max(level[i], level[j] + 1 if exchange[i] else level[j])
-    after: list[list[int]] = [[] for _ in ops]
-    for i, earlier in enumerate(before):
-        for j in earlier:
-            after[j].append(i)
-    for i in reversed(range(len(ops))):
-        if (not before[i] or _is_copy(ops[i], ("widen",))) and after[i]:
-            level[i] = max(level[i], min(level[j] - 1 if exchange[j] else level[j] for j in after[i]))
-    return level
-
-
-def _predecessors(ops: list[Operation]) -> list[list[int]]:
-    """
-    For each operation the earlier ones that it depends on: writers of what it reads or writes, readers of
-    what it writes.
-    """
-    writer: dict[AllocOp, int] = {}
-    readers: dict[AllocOp, list[int]] = {}
-    result: list[list[int]] = []
-    for i, op in enumerate(ops):
+    """Phase number of each operation (`planning.phases.levels`)."""
+    steps: list[Access] = []
+    for op in ops:
         reads, writes = _accesses(op)
-        found = [writer[b] for b in (*reads, *writes) if b in writer]
-        found += [j for b in writes for j in readers.get(b, ())]
-        result.append(sorted(set(found) - {i}))
-        for b in reads:
-            readers.setdefault(b, []).append(i)
-        for b in writes:
-            writer[b] = i
-            readers[b] = []
-    return result
+        kernel = op.kernel.data if isinstance(op, ComputeOp) else ""
+        steps.append(Access(tuple(reads), tuple(writes), isinstance(op, ExchangeOp), kernel))
+    return phases.levels(steps)
 
 
 def _is_copy(op: Operation, kernels: Sequence[str]) -> bool:

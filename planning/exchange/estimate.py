@@ -151,24 +151,43 @@ def estimated_row_bytes(messages: Messages, machine: Machine) -> npt.NDArray[np.
     Estimated bytes of a phase's row on every tile, int64 (tiles,); 0 on tiles that take no part. A receiver
     has an instruction for each message; sends mostly find a place in them.
     """
+    return estimated_rows(messages, machine, np.zeros(0, bool))[0]
+
+
+def estimated_rows(
+    messages: Messages, machine: Machine, counted: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """
+    `estimated_row_bytes`, and the sends of every tile from the source buffers that `counted` (buffers,)
+    names, int64 (tiles,): those whose addresses follow a sequence.
+    """
     tiles = machine.tiles
+    nothing = np.zeros(tiles, np.int64)
     if not len(messages):
-        return np.zeros(tiles, np.int64)
+        return nothing, nothing
     dst, src, buffer, offset = (
         messages.dst_tile,
         messages.src_tile,
         messages.dst_buffer,
         messages.dst_offset,
     )
-    order = np.lexsort((offset, buffer, src, dst))
+    buffers = 1 + int(max(messages.src_buffer.max(), buffer.max()))
+    order = np.argsort((((dst * tiles + src) * buffers + buffer) << 21) + offset, kind="stable")
     before, after = order[:-1], order[1:]
     goes_on = (dst[before] == dst[after]) & (src[before] == src[after]) & (buffer[before] == buffer[after])
     goes_on &= offset[before] + messages.nbytes[before] == offset[after]
     breaks = np.bincount(dst[order[np.concatenate([[True], ~goes_on])]], minlength=tiles)
     received = np.bincount(dst, minlength=tiles)
-    sends = np.unique(np.stack([src, messages.src_buffer, messages.src_offset, buffer]), axis=1)[0]
-    controls = np.maximum(received + BREAK_WORDS * breaks, np.bincount(sends, minlength=tiles))
-    return np.where(controls > 0, 4 * np.ceil(controls + ROW_WORDS), 0).astype(np.int64)
+    key = ((src * buffers + messages.src_buffer) * buffers + buffer << 21) + messages.src_offset
+    sends = np.unique(key) >> 21
+    tile = sends // (buffers * buffers)
+    controls = np.maximum(received + BREAK_WORDS * breaks, np.bincount(tile, minlength=tiles))
+    rows = np.where(controls > 0, 4 * np.ceil(controls + ROW_WORDS), 0).astype(np.int64)
+    if not counted.any():
+        return rows, nothing
+    follows = np.zeros(buffers, bool)
+    follows[: len(counted)] = counted[:buffers]
+    return rows, np.bincount(tile[follows[sends // buffers % buffers]], minlength=tiles)
 
 
 def _pairable(messages: Messages, machine: Machine) -> npt.NDArray[np.bool_]:

@@ -12,22 +12,23 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
 from tilewright.planning.graph import Graph, Node, OperatorNode, Placement, ReadNode, RepeatNode, SequenceNode
 from tilewright.planning.homes import home_place
-from tilewright.planning.layout import View
 from tilewright.planning.operators import VIEWS, favourite, matmul, read_choice
-from tilewright.planning.operators.base import Operator, Surroundings
+from tilewright.planning.operators.base import Surroundings
 from tilewright.planning.operators.pointwise import fills_storage
 from tilewright.planning.operators.rowwise import block_layout
 from tilewright.planning.operators.strategy import Choice
 from tilewright.planning.operators.targets import Target, flat_layout
+from tilewright.planning.operators.views import apply_view
 from tilewright.planning.plan import Plan, placement_texts
 from tilewright.planning.stages import PlanError, Value
+from tilewright.planning.unfold import Expander
 
 SIDE_BY_SIDE = 1 << 18
 """Multiplications per tile of the machine from which products are worth running side by side."""
@@ -57,12 +58,32 @@ class Planned:
         return Plan(operators, homes, layouts, machine)
 
 
-def choose(graph: Graph, machine: Machine, demanded: Plan, *, ready: bool = False) -> Planned:
+@dataclass(frozen=True)
+class Decisions:
+    """
+    What a search has decided about a graph: choices by operator and layouts of carried arguments by name. A
+    choice that the operands do not allow gives way to the default rule.
+    """
+
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    layouts: Mapping[str, Placement] = field(default_factory=dict)
+
+
+def choose(
+    graph: Graph,
+    machine: Machine,
+    demanded: Plan,
+    *,
+    ready: bool = False,
+    decisions: Decisions | None = None,
+    expander: Expander | None = None,
+) -> Planned:
     """
     Plan a graph by the default rule; what `demanded` names is as it says. `ready`: parameters lie as their
-    first reader wants them, not in compact homes. Raises PlanError with the place in the program.
+    first reader wants them, not in compact homes. `decisions` come before the default rule, `expander` is
+    asked for expansions. Raises PlanError with the place in the program.
     """
-    walk = _Walk(graph, machine, demanded, ready)
+    walk = _Walk(graph, machine, demanded, ready, decisions or Decisions(), expander or Expander(machine))
     walk.block(graph.body)
     for value in graph.arguments:
         walk.settle(value)
@@ -80,7 +101,17 @@ def choose(graph: Graph, machine: Machine, demanded: Plan, *, ready: bool = Fals
 class _Walk:
     """One walk over a graph; `placed` and `choices` grow."""
 
-    def __init__(self, graph: Graph, machine: Machine, demanded: Plan, ready: bool) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        machine: Machine,
+        demanded: Plan,
+        ready: bool,
+        decisions: Decisions,
+        expander: Expander,
+    ) -> None:
+        self.decisions = decisions
+        self.expander = expander
         self.graph = graph
         self.machine = machine
         self.demanded = demanded
@@ -130,11 +161,27 @@ class _Walk:
             choice = read_choice(operator, node.given, node.where)
         elif (demanded := self.demanded.choice(node.name, operator)) is not None:
             choice = demanded
+        elif (decided := self.decisions.choices.get(node.name)) is not None and self.allows(node, decided):
+            choice = decided
         else:
             strategy = favourite(operator)
             near = surroundings(self.graph, node, block, self.machine)
             values = tuple(self.value(v) for v in node.operands)
             choice = Choice(strategy, strategy.default(operator, values, self.machine, near))
+        self.place(node, choice)
+
+    def allows(self, node: OperatorNode, choice: Choice) -> bool:
+        """Whether a choice of the search still serves its operator, where its operands now lie."""
+        values = tuple(self.value(v) for v in node.operands)
+        try:
+            choice.targets(node.operator, values, self.machine)
+        except TileError:
+            return False
+        return True
+
+    def place(self, node: OperatorNode, choice: Choice) -> None:
+        """Take a choice: place what it reads and nobody has placed, and what it makes."""
+        operator = node.operator
         values = tuple(self.value(v) for v in node.operands)
         for operand, target in zip(
             node.operands, choice.targets(operator, values, self.machine), strict=True
@@ -143,7 +190,7 @@ class _Walk:
                 self.place_home(operand, target)
         stored = tuple(value for v in node.operands if (value := self.value(v)) is not None)
         assert len(stored) == len(node.operands)
-        stages = choice.expand(operator, stored, self.machine)
+        stages = self.expander.operator(node, choice, stored)
         self.choices[node.name] = choice
         for result, (name, view) in zip(node.results, stages.results, strict=True):
             self.placed[result] = (stages.buffer(name).layout, view)
@@ -175,7 +222,8 @@ class _Walk:
             value = self.value(carried.initial)
             assert value is not None
             if not self.demand(carried.argument, home=False):
-                self.placed[carried.argument] = carriable(value, self.machine)
+                decided = self.decisions.layouts.get(self.graph.values[carried.argument].name)
+                self.placed[carried.argument] = decided or carriable(value, self.machine)
         for passed in node.invariant:
             self.settle(passed.outer)
             self.placed[passed.argument] = self.placed[passed.outer]
@@ -240,21 +288,6 @@ class _Walk:
             self.placed.setdefault(v, home)
 
 
-def apply_view(operator: Operator, view: View) -> View | None:
-    """The view of a view operator's result, or None where it cannot be expressed."""
-    attrs = operator.attributes
-    match operator.name:
-        case "transpose":
-            return view.transpose(attrs["permutation"])
-        case "reshape":
-            return view.reshape(operator.result_shape)
-        case "slice":
-            return view.slice(attrs["offsets"], attrs["sizes"])
-        case "broadcast":
-            return view.broadcast(operator.result_shape, attrs["dimensions"])
-    raise AssertionError(operator.name)
-
-
 def carriable(value: Value, machine: Machine) -> Placement:
     """
     The layout of a carried value: small blocks of rows, else that of its initial value if it fills its
@@ -279,6 +312,30 @@ def surroundings(graph: Graph, node: OperatorNode, block: tuple[Node, ...], mach
     return Surroundings(feeds_attention_values(graph, node), sibling_tiles(graph, node, block, machine))
 
 
+def sibling_products(graph: Graph, node: OperatorNode, block: tuple[Node, ...]) -> list[OperatorNode]:
+    """The products of a product's left operand in its block, itself among them; none for other operators."""
+    if node.operator.name != "matmul":
+        return []
+    return [
+        other
+        for other in block
+        if isinstance(other, OperatorNode)
+        and other.operator.name == node.operator.name
+        and other.operands[0] == node.operands[0]
+    ]
+
+
+def side_by_side(
+    graph: Graph, siblings: Sequence[OperatorNode], machine: Machine
+) -> list[tuple[int, int]] | None:
+    """First tile and number of tiles of every product, so that all run at one time; None if they cannot."""
+    shapes = [
+        matmul.swapped(matmul.canonical(other.operator), feeds_attention_values(graph, other))
+        for other in siblings
+    ]
+    return matmul.side_by_side(shapes, machine)
+
+
 def sibling_tiles(
     graph: Graph, node: OperatorNode, block: tuple[Node, ...], machine: Machine
 ) -> tuple[int, int]:
@@ -290,20 +347,10 @@ def sibling_tiles(
     each on larger blocks, which exchange and reduce less. Only for products that are large enough to fill
     their share.
     """
-    siblings = [
-        other
-        for other in block
-        if isinstance(other, OperatorNode)
-        and other.operator.name == node.operator.name
-        and other.operands[0] == node.operands[0]
-    ]
+    siblings = sibling_products(graph, node, block)
     if len(siblings) < 2 or min(_multiplications(o) for o in siblings) < SIDE_BY_SIDE * machine.tiles:
         return 0, 0
-    shapes = [
-        matmul.swapped(matmul.canonical(other.operator), feeds_attention_values(graph, other))
-        for other in siblings
-    ]
-    ranges = matmul.side_by_side(shapes, machine)
+    ranges = side_by_side(graph, siblings, machine)
     return (0, 0) if ranges is None else ranges[siblings.index(node)]
 
 
@@ -334,4 +381,13 @@ def feeds_attention_values(graph: Graph, node: OperatorNode) -> bool:
     return False
 
 
-__all__ = ["PlanError", "Planned", "apply_view", "carriable", "choose", "surroundings"]
+__all__ = [
+    "Decisions",
+    "PlanError",
+    "Planned",
+    "carriable",
+    "choose",
+    "sibling_products",
+    "side_by_side",
+    "surroundings",
+]

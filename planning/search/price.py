@@ -1,0 +1,443 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The price of a planned program: cycles, memory and bytes of exchange rows, from the same expansions and the
+same order of phases that lowering uses, without IR.
+
+Cycles are counted by segments, as the machine does: between two barriers those of the slowest tile, exchange
+phases by their estimate. The first iteration of a repeat has no rows to patch, the others have. Memory is
+what is live at an event on the fullest class of tiles, beside code and rows. Expansions, kernel times and
+phases are remembered, spans are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tilewright.diagnostics import TileError
+from tilewright.machine import Machine
+from tilewright.machine.dtypes import itemsize
+from tilewright.planning.exchange.estimate import estimated_rows
+from tilewright.planning.exchange.fabric import FABRICS
+from tilewright.planning.exchange.messages import Messages
+from tilewright.planning.graph import OperatorNode
+from tilewright.planning.layout import Layout
+from tilewright.planning.operators.base import round_up
+from tilewright.planning.operators.strategy import Choice
+from tilewright.planning.operators.targets import Target
+from tilewright.planning.stages import (
+    ComputeStage,
+    PlanError,
+    Stages,
+    Value,
+    compute_cycles,
+    stage_transfers,
+)
+from tilewright.planning.unfold import Expander, Item, Loop, Phase, Step, Store, Unfolded
+
+COMPUTE_BYTES = 152
+"""Bytes of the supervisor program and the tables for a kernel call, about."""
+EXCHANGE_BYTES = 12
+"""The same for a phase."""
+SPANS_PER_NODE = 20_000
+"""Spans whose enumeration counts as much work as an expansion."""
+
+
+@dataclass(frozen=True)
+class PhasePrice:
+    """
+    Cycles of a phase with the machine's overhead (0: it moves nothing), its bytes of rows on the fullest
+    tile, and on every tile, int64 (tiles,), the sends from each sequence.
+    """
+
+    cycles: int
+    rows: int
+    patched: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Need:
+    """
+    Bytes of `memory` ("any", or the name of a region) that are live at one event, against what there is.
+    """
+
+    memory: str
+    live: int
+    available: int
+    owner: str
+    """The operator at the event; "" where it is none of one."""
+    tile: int = 0
+    """The first tile of the class of tiles that has most."""
+
+    @property
+    def short(self) -> int:
+        """Bytes that are missing; 0 or less where they fit."""
+        return self.live - self.available
+
+
+@dataclass(frozen=True)
+class Price:
+    """
+    Cycles of a run, bytes of rows on the fullest tile, and for each kind of memory the event that needs most
+    of it. `cycles_of` has the cycles by operator ("" for what repeats need), those of a phase at its first.
+    """
+
+    cycles: int
+    rows: int
+    needs: tuple[Need, ...]
+    cycles_of: dict[str, int] = field(default_factory=dict)
+    crowded: int = 0
+    """Bytes that are missing, summed over the operators at which any are."""
+
+    @property
+    def short(self) -> int:
+        """Bytes that are missing in the memory that lacks most; 0 where all fit."""
+        return max((need.short for need in self.needs), default=0) if self.needs else 0
+
+
+class Pricer(Expander):
+    """
+    Prices of programs on one machine. `work` counts what was expanded and enumerated, in nodes: the same on
+    every computer.
+    """
+
+    def __init__(self, machine: Machine, *, balanced: bool = True) -> None:
+        super().__init__(machine)
+        self.balanced = balanced
+        """Parameters are spread evenly over the tiles, wherever planning places them at first."""
+        self.work = 0
+        self.spans = 0
+        self._expansions: dict[Hashable, Stages | PlanError] = {}
+        self._kernels: dict[int, tuple[ComputeStage, np.ndarray, bool]] = {}
+        self._phases: dict[Hashable, PhasePrice] = {}
+        self._kept: list[Stages] = []
+        self._owners: dict[Layout, np.ndarray] = {}
+        self._largest = _largest_ranges(machine)
+
+    # -- expansions
+
+    def operator(self, node: OperatorNode, choice: Choice, operands: tuple[Value, ...]) -> Stages:
+        key = (node.name, choice.strategy.name, choice.record, _places(operands))
+        found = self._expansions.get(key)
+        if found is None:
+            self.work += 1
+            try:
+                found = super().operator(node, choice, operands)
+                self._check_ranges(found)
+            except TileError as error:
+                found = error if isinstance(error, PlanError) else PlanError(error.message)
+            self._expansions[key] = found
+        if isinstance(found, Stages):
+            return found
+        raise found
+
+    def convert(self, value: Value, target: Target) -> Stages:
+        return self._remembered(
+            ("convert", _places((value,)), target), lambda: super(Pricer, self).convert(value, target)
+        )
+
+    def move(self, source: Value, target: Value) -> Stages:
+        return self._remembered(
+            ("move", _places((source, target))), lambda: super(Pricer, self).move(source, target)
+        )
+
+    def copy(self, source: Value, target: Value) -> Stages:
+        return self._remembered(
+            ("copy", _places((source, target))), lambda: super(Pricer, self).copy(source, target)
+        )
+
+    def _remembered(self, key: Hashable, make: object) -> Stages:
+        found = self._expansions.get(key)
+        if found is None:
+            self.work += 1
+            found = self._expansions[key] = make()  # type: ignore[operator]
+        assert isinstance(found, Stages)
+        return found
+
+    def _check_ranges(self, stages: Stages) -> None:
+        """Refuse an expansion with a shard that no range of its class has room for."""
+        for name, buffer in stages.buffers.items():
+            most = self._largest[buffer.layout.memory if buffer.layout.memory != "any" else "any"]
+            if buffer.bytes > most:
+                raise PlanError(
+                    f"{name} takes {buffer.bytes:,} bytes of a tile, the largest range of"
+                    f" {buffer.layout.memory} memory has {most:,}"
+                )
+
+    # -- programs
+
+    def price(self, program: Unfolded) -> Price:
+        """The price of an unfolded program."""
+        clock = _Clock(self)
+        clock.block(program.body, 1)
+        clock.flush(1)
+        rows = sum(self.phase(item).rows for item, _ in program.items() if isinstance(item, Phase))
+        needs, crowded = self._memory(program, rows)
+        return Price(clock.total, rows, needs, clock.owners, crowded)
+
+    def kernel(self, step: Step) -> np.ndarray:
+        """Cycles of a kernel call on every tile, int64 (tiles,)."""
+        assert step.stages is not None and isinstance(step.stage, ComputeStage)
+        found = self._kernels.get(id(step.stage))
+        if found is None:
+            cycles = compute_cycles(step.stages, step.stage, self.machine)
+            found = self._kernels[id(step.stage)] = (step.stage, cycles, False)
+        return found[1]
+
+    def phase(self, phase: Phase) -> PhasePrice:
+        """The price of a phase."""
+        numbers: dict[Store, int] = {}
+        pattern: list[int] = []
+        for part in phase.parts:
+            for name in sorted(part.stores):
+                pattern.append(numbers.setdefault(part.stores[name], len(numbers)))
+        sequences = tuple(store.count > 1 for store in numbers)
+        key = (tuple(id(part.stage) for part in phase.parts), tuple(pattern), sequences)
+        found = self._phases.get(key)
+        if found is None:
+            found = self._phases[key] = self._price_phase(phase, numbers, sequences)
+            self._kept += [part.stages for part in phase.parts if part.stages is not None]
+        return found
+
+    def _price_phase(self, phase: Phase, numbers: dict[Store, int], sequences: Sequence[bool]) -> PhasePrice:
+        parts: list[Messages] = []
+        for part in phase.parts:
+            assert part.stages is not None and part.stage is not None
+            for move in part.stage.moves:  # type: ignore[union-attr]
+                t = stage_transfers(part.stages, move)
+                full = np.zeros(len(t), np.int64)
+                src, dst = full + numbers[part.stores[move.src]], full + numbers[part.stores[move.dst]]
+                parts.append(Messages(t.src_tile, src, t.src_byte, t.dst_tile, dst, t.dst_byte, t.nbytes))
+        messages = Messages.concatenate(parts)
+        self.spans += len(messages)
+        self.work += len(messages) // SPANS_PER_NODE
+        cycles = FABRICS.of(self.machine).estimate(messages, self.machine).cycles
+        if not cycles:
+            return PhasePrice(0, 0, None)
+        rows, patched = estimated_rows(messages, self.machine, np.array(sequences, bool))
+        moved = patched if patched.any() else None
+        return PhasePrice(cycles + self.machine.phase_overhead, int(rows.max(initial=0)), moved)
+
+    # -- memory
+
+    def owners(self, layout: Layout) -> np.ndarray:
+        """Which tiles hold a part of a layout, bool (tiles,)."""
+        found = self._owners.get(layout)
+        if found is None:
+            found = self._owners[layout] = layout.owners(self.machine.tiles)
+        return found
+
+    def _memory(self, program: Unfolded, rows: int) -> tuple[tuple[Need, ...], int]:
+        machine = self.machine
+        lives, events = _lives(program)
+        demands, code, calls, phases = _demands(program, machine)
+        support = code + rows + COMPUTE_BYTES * calls + EXCHANGE_BYTES * phases
+        patterns: dict[bytes, int] = {}
+        rows_of: list[np.ndarray] = []
+        number: list[int] = []
+        spread = 0
+        singles: list[tuple[Store, int]] = []
+        for store in program.stores:
+            size = _bytes(store)
+            if store.kind == "parameter" and self.balanced:
+                spread += size * int(self.owners(store.buffer.layout).sum())
+                continue
+            if store not in lives and not store.kind:
+                continue
+            mine = self.owners(store.buffer.layout)
+            key = mine.tobytes()
+            if key not in patterns:
+                patterns[key] = len(rows_of)
+                rows_of.append(mine)
+            singles.append((store, size))
+            number.append(patterns[key])
+        resident = -(-spread // machine.tiles)
+        table = np.array(rows_of).reshape(len(rows_of), machine.tiles)
+        _, first = np.unique(np.packbits(table, axis=0), axis=1, return_index=True)
+        held = table[number][:, first].astype(np.float64)  # (stores, classes)
+        last = len(events)
+        span = np.array([_life(store, lives, last) for store, _ in singles]).reshape(-1, 2)
+        at = np.arange(last + 1)[:, None]
+        live = ((span[:, 0] <= at) & (span[:, 1] >= at)).astype(np.float64)  # (events, stores)
+        sizes = np.array([size for _, size in singles], np.float64)
+        needs: list[Need] = []
+        crowded = 0
+        for memory in ("any", *(region.name for region in machine.regions)):
+            wanted = np.array(
+                [memory in ("any", demands.get(store, store.buffer.layout.memory)) for store, _ in singles]
+            )
+            available = sum(
+                end - start for start, end in machine.available(None if memory == "any" else memory)
+            )
+            beside = support + resident if memory == "any" else 0
+            if memory == next((r.name for r in machine.regions if r.executable), None):
+                beside = code + rows + COMPUTE_BYTES * calls
+            total = live @ (held * (sizes * wanted)[:, None]) + beside  # (events, classes)
+            where = int(total.argmax()) if total.size else 0
+            most = int(total.flat[where]) if total.size else beside
+            event = where // max(total.shape[1], 1)
+            tile = int(first[where % max(total.shape[1], 1)]) if total.size else 0
+            needs.append(Need(memory, most, available, events[event] if event < last else "", tile))
+            over = np.maximum(total.max(axis=1, initial=0) - available, 0)
+            worst: dict[str, int] = {}
+            for number in np.flatnonzero(over).tolist():
+                owner = events[number] if number < last else ""
+                worst[owner] = max(worst.get(owner, 0), int(over[number]))
+            crowded += sum(worst.values())
+        return tuple(needs), crowded
+
+
+class _Clock:
+    """Counts the cycles of a program."""
+
+    def __init__(self, pricer: Pricer) -> None:
+        self.pricer = pricer
+        self.total = 0
+        self.owners: dict[str, int] = {}
+        self.pending = np.zeros(pricer.machine.tiles, np.int64)
+        self.waiting: list[tuple[str, np.ndarray]] = []
+
+    def flush(self, times: int) -> None:
+        """A barrier: everybody waits for the slowest tile."""
+        if self.waiting:
+            slowest = int(np.argmax(self.pending))
+            self.total += times * int(self.pending[slowest])
+            for owner, cycles in self.waiting:
+                self._charge(owner, times * int(cycles[slowest]))
+        self.pending = np.zeros_like(self.pending)
+        self.waiting = []
+
+    def _charge(self, owner: str, cycles: int) -> None:
+        self.owners[owner] = self.owners.get(owner, 0) + cycles
+
+    def block(self, items: Sequence[Item], times: int) -> None:
+        for item in items:
+            match item:
+                case Step():
+                    if item.stage is not None:
+                        self.run(item.owner, self.pricer.kernel(item))
+                case Phase():
+                    price = self.pricer.phase(item)
+                    if price.cycles:
+                        self.flush(times)
+                        self.total += times * price.cycles
+                        self._charge(item.parts[0].owner, times * price.cycles)
+                case Loop():
+                    self.loop(item, times)
+
+    def run(self, owner: str, cycles: np.ndarray) -> None:
+        self.pending = self.pending + cycles
+        self.waiting.append((owner, cycles))
+
+    def loop(self, loop: Loop, times: int) -> None:
+        """The first iteration, then the others behind the patching of rows; every iteration is a barrier."""
+        self.flush(times)
+        if not loop.count:
+            return
+        self.block(loop.body, times)
+        self.flush(times)
+        if loop.count == 1:
+            return
+        patches = self._patches(loop)
+        if patches is not None:
+            self.run("", patches)
+        self.block(loop.body, times * (loop.count - 1))
+        self.flush(times * (loop.count - 1))
+        if patches is not None:
+            self.run("", patches)
+            self.flush(times)
+
+    def _patches(self, loop: Loop) -> np.ndarray | None:
+        """Cycles in which every tile patches the rows that follow a sequence of this loop."""
+        counts = np.zeros(self.pricer.machine.tiles, np.int64)
+        for item in loop.body:
+            if isinstance(item, Phase) and (patched := self.pricer.phase(item).patched) is not None:
+                counts += patched
+        return self.pricer.machine.patch_cycles(counts) if counts.any() else None
+
+
+def _places(operands: Sequence[Value]) -> Hashable:
+    """Placements of operands, and which of them are one buffer."""
+    storages = [value.storage for value in operands]
+    shared = tuple(storages.index(s) if s is not None else i for i, s in enumerate(storages))
+    return tuple((v.layout, v.view, v.dtype) for v in operands), shared
+
+
+def _bytes(store: Store) -> int:
+    size = round_up(max(store.buffer.layout.shard_bytes(itemsize(store.buffer.dtype)), 4), 8)
+    return size * store.count
+
+
+def _largest_ranges(machine: Machine) -> dict[str, int]:
+    """The longest range of each class of memory, in bytes."""
+    longest = {
+        region.name: max((end - start for start, end in machine.available(region.name)), default=0)
+        for region in machine.regions
+    }
+    longest["any"] = max(longest.values(), default=0)
+    for name in ("standard", "interleaved"):
+        longest.setdefault(name, longest["any"])
+    return longest
+
+
+def _lives(program: Unfolded) -> tuple[dict[Store, tuple[int, int]], list[str]]:
+    """First and last event of every buffer that is used, and the operator of each event."""
+    events: list[str] = []
+    uses: list[tuple[Store, int, int, tuple[Loop, ...]]] = []
+    spans: dict[Loop, tuple[int, int]] = {}
+
+    def walk(items: Sequence[Item], around: tuple[Loop, ...]) -> None:
+        for item in items:
+            at = len(events)
+            if isinstance(item, Loop):
+                events.append("")
+                uses.extend((store, at, at, (*around, item)) for store in item.sequences)
+                walk(item.body, (*around, item))
+                spans[item] = (at, len(events) - 1)
+                continue
+            parts = item.parts if isinstance(item, Phase) else [item]
+            events.append(parts[0].owner)
+            for part in parts:
+                uses.extend((store, at, at, around) for store in (*part.reads, *part.writes))
+
+    walk(program.body, ())
+    lives: dict[Store, tuple[int, int]] = {}
+    for store, first, last, around in uses:
+        for loop in around:  # the outermost repeat that the buffer outlives
+            if loop.around is store.loop:
+                first, last = spans[loop]
+                break
+        known = lives.get(store)
+        lives[store] = (first, last) if known is None else (min(first, known[0]), max(last, known[1]))
+    return lives, events
+
+
+def _life(store: Store, lives: dict[Store, tuple[int, int]], last: int) -> tuple[int, int]:
+    if store.kind in ("parameter", "constant"):
+        return 0, last
+    first, end = lives.get(store, (0, 0))
+    return (0 if store.kind == "input" else first), (last if store.kind == "output" else end)
+
+
+def _demands(program: Unfolded, machine: Machine) -> tuple[dict[Store, str], int, int, int]:
+    """Memory that kernels demand for buffers, bytes of their code, and the numbers of calls and phases."""
+    demands: dict[Store, str] = {}
+    kernels: set[str] = set()
+    calls = phases = 0
+    for item, _ in program.items():
+        if isinstance(item, Phase):
+            phases += 1
+        if not isinstance(item, Step) or not isinstance(item.stage, ComputeStage):
+            continue
+        calls += 1
+        stage = item.stage
+        kernels.add(stage.kernel)
+        entry = machine.family.kernel(stage.kernel)
+        for operand, rule in zip((*stage.ins, *stage.outs), (*entry.ins, *entry.outs), strict=False):
+            if rule.memory != "any":
+                demands[item.stores[operand.buffer]] = rule.memory
+    guard = machine.fetch_guard_bytes
+    code = sum(machine.family.kernel(name).code_bytes + guard for name in kernels)
+    return demands, code, calls, phases

@@ -1,0 +1,470 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A planned program as buffers and steps, without IR: what lowering will emit, in the order in which phases are
+merged.
+
+`unfold` walks a graph as `tile-lower-to-buffers` walks the program, asks the same expansions, and orders
+every straight run as `tile-merge-phases` does. A test holds that both give the same kernels and phases on
+the same buffers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from tilewright.machine import Machine
+from tilewright.planning.graph import (
+    Graph,
+    Node,
+    OperatorNode,
+    Placement,
+    ReadNode,
+    RepeatNode,
+    SequenceNode,
+)
+from tilewright.planning.layout import View
+from tilewright.planning.operators import VIEWS
+from tilewright.planning.operators.base import Operator
+from tilewright.planning.operators.builder import Builder
+from tilewright.planning.operators.movement import expand_convert
+from tilewright.planning.operators.strategy import Choice
+from tilewright.planning.operators.targets import Target, flat_layout
+from tilewright.planning.operators.views import apply_view
+from tilewright.planning.phases import Access, levels
+from tilewright.planning.stages import (
+    Buffer,
+    ComputeStage,
+    ExchangeStage,
+    KernelOperand,
+    PlanError,
+    Stages,
+    Value,
+    used_buffers,
+)
+
+Kind = Literal["", "parameter", "input", "constant", "output"]
+
+COPIES = ("copy", "widen")
+"""Kernels whose equal calls in one run are made once."""
+
+
+@dataclass(eq=False)
+class Store:
+    """A buffer of the program: `count` members, and what the host does with it (`kind`)."""
+
+    name: str
+    buffer: Buffer
+    count: int
+    kind: Kind
+    loop: Loop | None
+    """The repeat in whose body it is; None outside of all."""
+
+
+@dataclass(eq=False)
+class Step:
+    """
+    A stage of an expansion on buffers of the program, or (without one) something that only names a buffer.
+    `owner` is the operator it belongs to, "" for what repeats and sequences need.
+    """
+
+    stages: Stages | None
+    stage: ComputeStage | ExchangeStage | None
+    stores: Mapping[str, Store]
+    reads: tuple[Store, ...]
+    writes: tuple[Store, ...]
+    owner: str
+
+    @property
+    def is_exchange(self) -> bool:
+        return isinstance(self.stage, ExchangeStage)
+
+
+@dataclass(eq=False)
+class Phase:
+    """Exchange stages that share one phase."""
+
+    parts: list[Step]
+
+
+class Cut:
+    """Nothing is moved across it."""
+
+
+@dataclass(eq=False)
+class Loop:
+    """A repeat: its body is executed `count` times."""
+
+    name: str
+    count: int
+    sequences: tuple[Store, ...]
+    around: Loop | None
+    body: list[Any] = field(default_factory=list)
+    """Its items."""
+
+
+Item = Step | Phase | Loop
+
+
+@dataclass(eq=False)
+class Unfolded:
+    """All buffers of a program, and what happens to them in order."""
+
+    stores: list[Store]
+    body: list[Item]
+
+    def items(self, body: Sequence[Item] | None = None) -> Iterator[tuple[Item, int]]:
+        """Every item with the number of times it is executed, a repeat before its body."""
+
+        def walk(items: Sequence[Item], times: int) -> Iterator[tuple[Item, int]]:
+            for item in items:
+                yield item, times
+                if isinstance(item, Loop):
+                    yield from walk(item.body, times * item.count)
+
+        return walk(self.body if body is None else body, 1)
+
+
+class Expander:
+    """Expansions of operators and moves, by the placements of what they read; subclasses remember them."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    def operator(self, node: OperatorNode, choice: Choice, operands: tuple[Value, ...]) -> Stages:
+        """The stages of an operator under a choice. Raises PlanError."""
+        return choice.expand(node.operator, operands, self.machine)
+
+    def convert(self, value: Value, target: Target) -> Stages:
+        """The stages that bring a value into another layout."""
+        operator = Operator("convert", {}, ((value.shape, value.dtype),), ((value.shape, value.dtype),))
+        return expand_convert(operator, target, (value,), self.machine)
+
+    def move(self, source: Value, target: Value) -> Stages:
+        """The stages that bring a value into a buffer that exists."""
+        kind = (target.shape, target.dtype)
+        builder = Builder(Operator("move", {}, (kind,), (kind,)), (source, target), self.machine)
+        builder.gather_into([("in0", source.view, target.view)], "in1", "move")
+        return builder.finish()
+
+    def copy(self, source: Value, target: Value) -> Stages:
+        """The local copy of a value into a member of a sequence that lies as it does."""
+        names = tuple(f"x{i}" for i in range(len(target.layout.axes)))
+        axes = tuple(range(len(names)))
+        ins, outs = (KernelOperand("in0", axes),), (KernelOperand("in1", axes),)
+        stage = ComputeStage("copy", names, ins, outs, (names, names), (("run_bytes", 8),), "copy")
+        return Stages((source, target), {}, (stage,), ())
+
+
+def unfold(
+    graph: Graph,
+    choices: Mapping[str, Choice],
+    placements: Mapping[int, Placement],
+    machine: Machine,
+    expander: Expander | None = None,
+) -> Unfolded:
+    """The program with these choices and placements. Raises PlanError for what an operator does not allow."""
+    unfolding = _Unfolding(graph, choices, placements, machine, expander or Expander(machine))
+    for value in graph.arguments:
+        unfolding.argument(value)
+    unfolding.block(graph.body)
+    for node in graph.body:
+        if isinstance(node, ReadNode):
+            unfolding.outputs(node)
+    return Unfolded(unfolding.stores, _ordered(unfolding.out))
+
+
+@dataclass(frozen=True)
+class _Stored:
+    store: Store
+    view: View
+    count: int
+    """Members of the sequence that this is, 1 for a tensor."""
+
+
+class _Unfolding:
+    def __init__(
+        self,
+        graph: Graph,
+        choices: Mapping[str, Choice],
+        placements: Mapping[int, Placement],
+        machine: Machine,
+        expander: Expander,
+    ) -> None:
+        self.graph, self.choices, self.placements = graph, choices, placements
+        self.machine, self.expander = machine, expander
+        self.stores: list[Store] = []
+        self.env: dict[int, _Stored] = {}
+        self.out: list[Step | Loop | Cut] = []
+        self.loop: Loop | None = None
+
+    def store(self, name: str, buffer: Buffer, count: int = 1, kind: Kind = "") -> Store:
+        self.stores.append(Store(name, buffer, count, kind, None if kind else self.loop))
+        return self.stores[-1]
+
+    def argument(self, value: int) -> None:
+        described = self.graph.values[value]
+        if value not in self.placements:
+            return
+        layout, view = self.placements[value]
+        category = "parameters" if described.origin != "input" else "activations"
+        kind: Kind = described.origin if described.origin in ("parameter", "input", "constant") else "input"  # type: ignore[assignment]
+        made = self.store(described.name, Buffer(layout, described.dtype, category), described.members, kind)
+        self.env[value] = _Stored(made, view, described.members)
+
+    def of(self, value: int) -> _Stored:
+        if value not in self.env:
+            self.argument(value)  # a constant, or what somebody else makes
+        return self.env[value]
+
+    def value(self, value: int) -> Value:
+        return self._value(self.of(value))
+
+    @staticmethod
+    def _value(stored: _Stored) -> Value:
+        return Value(stored.store.buffer, stored.view, id(stored.store))
+
+    def block(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            match node:
+                case RepeatNode():
+                    self.repeat(node)
+                case SequenceNode():
+                    self.sequence(node)
+                case OperatorNode() if node.operator.name in VIEWS:
+                    self.view(node)
+                case OperatorNode():
+                    self.operator(node)
+                case ReadNode():
+                    pass
+
+    def outputs(self, node: ReadNode) -> None:
+        for value in node.operands:
+            stored = self.of(value)
+            if not stored.store.kind:
+                stored.store.kind = "output"
+            self.name(stored.store)
+
+    def name(self, store: Store) -> None:
+        self.out.append(Step(None, None, {}, (store,), (), ""))
+
+    def operator(self, node: OperatorNode) -> None:
+        operands = [self.of(v) for v in node.operands]
+        choice = self.choices[node.name]
+        stages = self.expander.operator(node, choice, tuple(self._value(o) for o in operands))
+        results = self.emit(stages, operands, node.name)
+        for result, stored in zip(node.results, results, strict=True):
+            self.env[result] = stored
+            if result in self.graph.uses:
+                self.name(stored.store)
+
+    def view(self, node: OperatorNode) -> None:
+        stored = self.of(node.operands[0])
+        view = apply_view(node.operator, stored.view)
+        if view is None:
+            value = self._value(stored)
+            target = flat_layout(value.shape, value.dtype, self.machine)
+            (stored,) = self.emit(self.expander.convert(value, target), [stored], node.name)
+            view = apply_view(node.operator, stored.view)
+            assert view is not None
+        self.env[node.results[0]] = replace(stored, view=view)
+
+    def emit(self, stages: Stages, operands: Sequence[_Stored], name: str) -> list[_Stored]:
+        stores = {f"in{i}": o.store for i, o in enumerate(operands)}
+        for key, buffer in stages.buffers.items():
+            resident = key in stages.constants
+            stores[key] = self.store(f"{name}.{key}", buffer, 1, "constant" if resident else "")
+        for stage in stages.stages:
+            if isinstance(stage, ExchangeStage):
+                reads = tuple(dict.fromkeys(stores[m.src] for m in stage.moves))
+                writes = tuple(dict.fromkeys(stores[m.dst] for m in stage.moves))
+            else:
+                reads = tuple(dict.fromkeys(stores[o.buffer] for o in stage.ins))
+                writes = tuple(dict.fromkeys(stores[o.buffer] for o in stage.outs))
+            here = {n: stores[n] for n in used_buffers(stage)}
+            self.out.append(Step(stages, stage, here, reads, writes, name))
+        return [_Stored(stores[key], view, 1) for key, view in stages.results]
+
+    # -- repeats
+
+    def repeat(self, node: RepeatNode) -> None:
+        carried: list[_Stored] = []
+        for c in node.carried:
+            layout, view = self.placements[c.argument]
+            dtype = self.graph.values[c.argument].dtype
+            made = self.store(self.graph.values[c.argument].name, Buffer(layout, dtype, "activations"))
+            stored = _Stored(made, view, 1)
+            self.move(self.of(c.initial), stored)
+            carried.append(stored)
+            self.env[c.argument] = stored
+        for passed in node.invariant:
+            self.env[passed.argument] = self.of(passed.outer)
+        collected: list[_Stored] = []
+        for c in node.collected:
+            layout, view = self.placements[c.result]
+            members = node.count * self.graph.values[c.member].members
+            dtype = self.graph.values[c.result].dtype
+            made = self.store(self.graph.values[c.result].name, Buffer(layout, dtype, "activations"), members)
+            collected.append(_Stored(made, view, members))
+        if node.count:
+            self.body(node, carried, collected)
+        for c, stored in zip(node.carried, carried, strict=True):
+            self.env[c.result] = stored
+        for c, stored in zip(node.collected, collected, strict=True):
+            self.env[c.result] = stored
+
+    def body(self, node: RepeatNode, carried: list[_Stored], collected: list[_Stored]) -> None:
+        sequences = [self.of(p.outer) for p in node.iterated]
+        loop = Loop(node.name, node.count, tuple(s.store for s in (*sequences, *collected)), self.loop)
+        for passed, stored in zip(node.iterated, sequences, strict=True):
+            self.env[passed.argument] = replace(stored, count=max(1, stored.count // node.count))
+        saved = self.out, self.loop
+        self.out, self.loop = loop.body, loop
+        self.block(node.body)
+        for c, stored in zip(node.collected, collected, strict=True):
+            self.copy(self.of(c.member), replace(stored, count=max(1, stored.count // node.count)))
+        ready: list[_Stored] = []
+        buffers = {stored.store for stored in carried}
+        for c, target in zip(node.carried, carried, strict=True):
+            found = self.of(c.following)
+            if found.store in buffers and not (found.store is target.store and found.view == target.view):
+                made = self.store(
+                    f"{target.store.name}.next", replace(target.store.buffer, category="staging")
+                )
+                temporary = _Stored(made, target.view, 1)
+                self.move(found, temporary)
+                ready.append(temporary)
+            else:
+                ready.append(found)
+        for found, target in zip(ready, carried, strict=True):
+            if found.store is not target.store:
+                self.move(found, target)
+        self.out, self.loop = saved
+        self.out.append(loop)
+
+    def move(self, source: _Stored, target: _Stored) -> None:
+        self.emit(self.expander.move(self._value(source), self._value(target)), [source, target], "")
+
+    def copy(self, source: _Stored, target: _Stored) -> None:
+        """A local copy into a member of a sequence, of one tensor or of all members of an inner sequence."""
+        if target.count > 1:
+            loop = Loop("members", target.count, (source.store, target.store), self.loop)
+            saved = self.out, self.loop
+            self.out, self.loop = loop.body, loop
+            self.copy(replace(source, count=1), replace(target, count=1))
+            self.out, self.loop = saved
+            self.out.append(loop)
+            return
+        if source.store.buffer.layout != target.store.buffer.layout or source.view != target.view:
+            made = self.store("copied", replace(target.store.buffer, category="staging"))
+            temporary = _Stored(made, target.view, 1)
+            self.move(source, temporary)
+            source = temporary
+        self.emit(self.expander.copy(self._value(source), self._value(target)), [source, target], "")
+
+    def sequence(self, node: SequenceNode) -> None:
+        (result,) = node.results
+        described = self.graph.values[result]
+        packed = not node.operands or len(described.counts) > len(self.graph.values[node.operands[0]].counts)
+        if not packed:
+            stored = self.of(node.operands[0])
+            self.env[result] = replace(stored, count=described.members)
+            self.out.append(Cut())
+            return
+        layout, view = self.placements[result]
+        made = self.store("pack", Buffer(layout, described.dtype, "activations"), described.members)
+        for operand in node.operands:
+            self.out.append(Cut())
+            member = _Stored(made, view, max(1, described.members // len(node.operands)))
+            self.copy(self.of(operand), member)
+        self.env[result] = _Stored(made, view, described.members)
+
+
+# -- order
+
+
+def _ordered(items: Sequence[Step | Loop | Cut]) -> list[Item]:
+    """Items in the order of merged phases, those of repeats too."""
+    result: list[Item] = []
+    run: list[Step] = []
+    for item in items:
+        if isinstance(item, Step):
+            run.append(item)
+            continue
+        result += _merged(run)
+        run = []
+        if isinstance(item, Loop):
+            item.body[:] = _ordered(item.body)
+            result.append(item)
+    return result + _merged(run)
+
+
+def _merged(run: list[Step]) -> list[Item]:
+    if not run:
+        return []
+    level = levels(
+        [
+            Access(
+                s.reads, s.writes, s.is_exchange, s.stage.kernel if isinstance(s.stage, ComputeStage) else ""
+            )
+            for s in run
+        ]
+    )
+    run, level = _without_equal_copies(run, level)
+    phases = [n for s, n in zip(run, level, strict=True) if s.is_exchange]
+    if len(set(phases)) == len(phases):
+        return [Phase([s]) if s.is_exchange else s for s in run]
+    result: list[Item] = []
+    for n in range(max(level, default=-1) + 1):
+        exchanges = [s for s, at in zip(run, level, strict=True) if at == n and s.is_exchange]
+        if exchanges:
+            result.append(Phase(exchanges))
+        result += [s for s, at in zip(run, level, strict=True) if at == n and not s.is_exchange]
+    return result
+
+
+def _without_equal_copies(run: list[Step], level: list[int]) -> tuple[list[Step], list[int]]:
+    """The run without copies of one buffer, in one level, that an earlier step makes already."""
+    writers: dict[Store, list[Step]] = {}
+    for step in run:
+        for store in step.writes:
+            writers.setdefault(store, []).append(step)
+    version: dict[Store, int] = {}
+    first: dict[tuple[object, ...], Store] = {}
+    gone: set[Step] = set()
+    for i, step in enumerate(run):
+        stage = step.stage
+        if isinstance(stage, ComputeStage) and stage.kernel in COPIES and step.stages is not None:
+            source, target = step.stores[stage.ins[0].buffer], step.stores[stage.outs[0].buffer]
+            key = (
+                level[i],
+                stage.kernel,
+                stage.ins[0].axes,
+                stage.outs[0].axes,
+                stage.scalars,
+                source,
+                version.get(source),
+                target.buffer.layout,
+                target.buffer.dtype,
+            )
+            if writers[target] == [step] and not target.kind and target.count == 1:
+                if key in first:
+                    gone.add(step)
+                    _replace(run, target, first[key])
+                    continue
+                first[key] = target
+        for store in step.writes:
+            version[store] = i
+    kept = [(s, n) for s, n in zip(run, level, strict=True) if s not in gone]
+    return [s for s, _ in kept], [n for _, n in kept]
+
+
+def _replace(run: list[Step], old: Store, new: Store) -> None:
+    for step in run:
+        if old in step.reads:
+            step.reads = tuple(dict.fromkeys(new if s is old else s for s in step.reads))
+            step.stores = {n: new if s is old else s for n, s in step.stores.items()}
+
+
+__all__ = ["Expander", "Item", "Loop", "Phase", "PlanError", "Step", "Store", "Unfolded", "unfold"]

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan unfolded without IR is what lowering makes of it, and costs what its execution costs."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+import tilewright.api as api
+from tilewright.diagnostics import TileError
+from tilewright.dialects import tile
+from tilewright.dialects.entry import entry_function
+from tilewright.dialects.parsing import context, parse_module
+from tilewright.frontends.workloads import siglip, vit
+from tilewright.frontends.workloads.encoder import Shape
+from tilewright.machine import load
+from tilewright.passes import pipeline
+from tilewright.passes.ir.graph import GraphOfModule
+from tilewright.passes.ir.tensors import MACHINE
+from tilewright.planning.operators import strategies
+from tilewright.planning.operators.base import Surroundings
+from tilewright.planning.operators.strategy import Choice
+from tilewright.planning.plan import Plan
+from tilewright.planning.search.favourites import Decisions, choose
+from tilewright.planning.search.price import Pricer
+from tilewright.planning.unfold import Item, Loop, Phase, unfold
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
+import random_programs as programs
+
+SMALL = Shape(tokens=9, width=32, heads=2, mlp=64, layers=3, batch=1, patch=12)
+
+
+def graph_of(text: str, machine: str) -> GraphOfModule:
+    module = parse_module(text, ctx=(ctx := context()))
+    pipeline.compile(module, machine, context=ctx, until="tile-fuse-epilogues")
+    module.attributes[MACHINE] = StringAttr(machine)
+    return GraphOfModule(module)
+
+
+def lowered(module: ModuleOp) -> Iterator[tuple[Any, ...]]:
+    """What happens on buffers, a repeat before its body."""
+
+    def walk(block: Any, depth: int) -> Iterator[tuple[Any, ...]]:
+        for op in block.ops:
+            if isinstance(op, tile.ComputeOp):
+                types = [tile.buffer_type(b) for b in op.buffers]
+                yield depth, op.kernel.data, tuple((t.dtype, str(t.layout)) for t in types)
+            elif isinstance(op, tile.ExchangeOp):
+                yield (
+                    depth,
+                    "exchange",
+                    sorted(
+                        (str(tile.buffer_type(a).layout), str(v), str(tile.buffer_type(b).layout), str(w))
+                        for a, v, b, w in op.moves()
+                    ),
+                )
+            elif isinstance(op, tile.RepeatOp):
+                yield depth, "repeat", op.iterations
+                yield from walk(op.body.block, depth + 1)
+
+    return walk(entry_function(module).body.block, 0)
+
+
+def unfolded(items: Sequence[Item], depth: int = 0) -> Iterator[tuple[Any, ...]]:
+    for item in items:
+        if isinstance(item, Loop):
+            yield depth, "repeat", item.count
+            yield from unfolded(item.body, depth + 1)
+        elif isinstance(item, Phase):
+            moves = [
+                (p.stores[m.src], m.src_view, p.stores[m.dst], m.dst_view)
+                for p in item.parts
+                for m in p.stage.moves  # type: ignore[union-attr]
+            ]
+            yield (
+                depth,
+                "exchange",
+                sorted((str(a.buffer.layout), str(v), str(b.buffer.layout), str(w)) for a, v, b, w in moves),
+            )
+        elif item.stage is not None:
+            stage: Any = item.stage
+            buffers = [item.stores[o.buffer].buffer for o in (*stage.ins, *stage.outs)]
+            yield depth, stage.kernel, tuple((b.dtype, str(b.layout)) for b in buffers)
+
+
+def both(text: str, machine: str) -> tuple[list[Any], list[Any]]:
+    program = graph_of(text, machine)
+    planned = choose(program.graph, load(machine), Plan())
+    found = unfold(program.graph, planned.choices, planned.placements, load(machine))
+    module = parse_module(text, ctx=(ctx := context()))
+    pipeline.compile(module, machine, context=ctx, homes="planned", until="tile-merge-phases")
+    return list(lowered(module)), list(unfolded(found.body))
+
+
+@pytest.mark.parametrize("machine", ["t4", "t16"])
+def test_an_encoder_unfolds_as_it_is_lowered(machine: str) -> None:
+    expected, found = both(siglip.build(SMALL).program, machine)
+    assert found == expected
+
+
+@pytest.mark.parametrize("first", [0, 12])
+def test_random_programs_unfold_as_they_are_lowered(first: int) -> None:
+    compared = 0
+    for seed in range(first, first + 12):
+        text = (programs.repeated if seed % 2 else programs.program)(7_000 + seed).text
+        try:
+            expected, found = both(text, "t4")
+        except TileError:
+            continue
+        assert found == expected, seed
+        compared += 1
+    assert compared >= 8
+
+
+def test_estimates_order_plans_as_execution_does() -> None:
+    """Ten plans that differ in one operator each: within 2 %, in the same order."""
+    machine, text = load("t16"), vit.build(SMALL).program
+    program = graph_of(text, "t16")
+    pricer = Pricer(machine, balanced=False)
+    offers: list[list[dict[str, Choice]]] = []
+    base = choose(program.graph, machine, Plan())
+    for node in program.graph.nodes():
+        if (operator := getattr(node, "operator", None)) is None or operator.name != "matmul":
+            continue
+        values = tuple(
+            program.graph.stored(v, base.placements[v]) if v in base.placements else None
+            for v in node.operands
+        )
+        near = Surroundings()
+        records = [
+            (strategy, record)
+            for strategy in strategies(operator)
+            for record in itertools.islice(strategy.candidates(operator, values, machine, near), 6)
+        ]
+        offers.append([{node.name: Choice(*pair)} for pair in records[1:6:2]])
+    estimated: list[int] = []
+    executed: list[float] = []
+    for choices in list(itertools.chain.from_iterable(itertools.zip_longest(*offers)))[:10]:
+        planned = choose(program.graph, machine, Plan(), decisions=Decisions(choices or {}), expander=pricer)
+        found = unfold(program.graph, planned.choices, planned.placements, machine, pricer)
+        estimated.append(pricer.price(found).cycles)
+        compiled = api.compile(text, "t16", plan=planned.plan(program.graph, "t16"), homes="planned")
+        zeros = [
+            {t.name: np.zeros(t.shape, np.float32) for t in tensors}
+            for tensors in (compiled.inputs, compiled.parameters)
+        ]
+        executed.append(api.run(compiled, *zeros).cycles["total"])
+    assert np.abs(np.array(estimated) / np.array(executed) - 1).max() < 0.02
+    ranks = [np.argsort(np.argsort(values, kind="stable")) for values in (estimated, executed)]
+    assert np.corrcoef(*ranks)[0, 1] >= 0.95
