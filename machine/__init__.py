@@ -8,11 +8,8 @@ from tilewright.machine.description import (
     Region,
     Reservation,
     Topology,
-    agree,
-    load,
-    names,
-    split_reference,
 )
+from tilewright.machine.files import agree, load, names, split_reference
 
 __all__ = [
     "Exchange",

@@ -18,6 +18,7 @@ PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 PUBLIC = (
     "tilewright.api",
     "tilewright.machine.description",
+    "tilewright.machine.files",
     "tilewright.machine.family",
     "tilewright.passes.pipeline",
     "tilewright.planning.exchange.schedule",

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.machine.description import Machine, MachineError, load
+from tilewright.machine.description import Machine, MachineError
+from tilewright.machine.files import load
 from tilewright.machine.kernels import Kernel, kernel, kernel_names
 from tilewright.machine.kernels.formulas import Scalars
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.machine.description import MachineError, load
+from tilewright.machine import MachineError, load
 from tilewright.machine.kernels.measurements import FILE, MEASURED_ON
 from tilewright.planning.exchange.messages import Messages
 from tilewright.planning.exchange.schedule import schedule

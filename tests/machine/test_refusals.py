@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import tilewright.machine
-from tilewright.machine import MachineError, load
-from tilewright.machine.description import agree
+from tilewright.machine import MachineError, agree, load
 
 FOLDER = Path(tilewright.machine.__file__).parent
 
