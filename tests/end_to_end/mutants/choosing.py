@@ -18,6 +18,7 @@ from tilewright.backends.program import (
     Operand,
     Repeat,
 )
+from tilewright.backends.rows import decode
 from tilewright.machine.kernels import kernel
 from tilewright.sim import fabric
 from tilewright.sim.access import offsets
@@ -86,7 +87,7 @@ def same_delivery(one: Base, segment: Segment, words: np.ndarray) -> str | None:
         for w in (segment.words, words)
     ]
     if full[0].shape == full[1].shape:
-        length = fabric.decode(full[0]).length
+        length = decode(full[0]).length
         tile, word = np.nonzero(full[0] != full[1])
         if (word >= length[tile]).all():
             return "words behind the return of a row"
