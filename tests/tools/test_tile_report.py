@@ -4,27 +4,26 @@
 from __future__ import annotations
 
 import csv
-import html
 import json
 import re
 import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import browser
 import numpy as np
 import pytest
 
+from tilewright.frontends.program_folder import write_tensors
 from tilewright.frontends.workloads import vit
 from tilewright.frontends.workloads.encoder import Mode, Shape
 from tilewright.profile import Profile
-from tilewright.tools.report import tables, trace
+from tilewright.tools.report import trace
 from tilewright.tools.tile_report import main as tile_report
 from tilewright.tools.tile_run import main as tile_run
 
 SHAPE = Shape(tokens=16, width=32, heads=2, mlp=48, layers=3, batch=1, patch=12)
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @pytest.fixture(scope="module")
@@ -86,21 +85,76 @@ def test_csv_sums_are_those_of_the_record(folder: Path, tmp_path: Path) -> None:
 def test_trace_has_the_cycles_of_the_run(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "trace.json"
     assert tile_report([str(folder / "a"), "--trace", str(file)]) == 0
-    data = json.loads(file.read_text("utf-8"))
-    found = [e for e in data["traceEvents"] if e["ph"] == "X"]
+    found = [e for e in read_trace(file) if e["ph"] == "X"]
     record = result(folder)
     for category in ("compute", "exchange", "copy", "sync"):
         path = [e for e in found if e["tid"] == 0 and e["cat"] == category]
         cycles = sum(e["args"]["cycles"] for e in path)
         assert cycles == pytest.approx(record["cycles"][category], rel=1e-9)
-        duration = sum(e["dur"] for e in path) * record["clock_hz"] / 1e6
-        assert duration == pytest.approx(record["cycles"][category], rel=1e-9)
-    threads = {e["tid"] for e in data["traceEvents"] if e["ph"] == "M" and e["name"] == "thread_name"}
-    assert {e["tid"] for e in found} <= threads and len(threads) > 1
-    for thread in threads:  # one after another
-        events = [e for e in found if e["tid"] == thread]
-        ends = [e["ts"] + e["dur"] for e in events]
-        assert all(e["ts"] >= end - 1e-6 for e, end in zip(events[1:], ends, strict=False))
+    path = [e for e in found if e["tid"] == 0]
+    total = round(record["cycles"]["total"] * 1e9 / record["clock_hz"])
+    assert sum(nanoseconds(e["dur"]) for e in path) == total  # nothing between two steps of the path
+    clock = record["clock_hz"] / 1e9
+    assert all(abs(nanoseconds(e["dur"]) - e["args"]["cycles"] / clock) <= 1 for e in found)
+
+
+def nanoseconds(microseconds: float) -> int:
+    return round(microseconds * 1000)
+
+
+def read_trace(file: Path) -> list[dict[str, Any]]:
+    """
+    The events of a trace, held to the trace event format as the importer of Perfetto reads it: a JSON object
+    of complete events and names, numbers in whole nanoseconds, steps of a thread one after another.
+    """
+    data = json.loads(file.read_text("utf-8"))
+    assert set(data) == {"displayTimeUnit", "traceEvents"} and data["displayTimeUnit"] in ("ms", "ns")
+    names: dict[tuple[int, int], str] = {}
+    ends: dict[int, int] = {}
+    for event in data["traceEvents"]:
+        assert type(event["pid"]) is type(event["tid"]) is int and type(event["name"]) is str
+        if event["ph"] == "M":
+            assert set(event) == {"ph", "pid", "tid", "name", "args"}
+            assert event["name"] in ("process_name", "thread_name") and set(event["args"]) == {"name"}
+            if event["name"] == "thread_name":
+                names[event["pid"], event["tid"]] = event["args"]["name"]
+            continue
+        assert event["ph"] == "X" and type(event["cat"]) is str and type(event["args"]) is dict
+        for key in ("ts", "dur"):
+            assert event[key] >= 0 and event[key] * 1000 == pytest.approx(nanoseconds(event[key]), abs=1e-3)
+        assert (event["pid"], event["tid"]) in names
+        begin = nanoseconds(event["ts"])
+        assert begin >= ends.get(event["tid"], 0)
+        ends[event["tid"]] = begin + nanoseconds(event["dur"])
+    assert len(names) == len(set(names.values())) > 1
+    return data["traceEvents"]
+
+
+def test_the_importer_of_perfetto_reads_the_trace(folder: Path, tmp_path: Path) -> None:
+    """The package `perfetto` brings no trace processor along; where there is one, it has the same sums."""
+    perfetto = pytest.importorskip("perfetto.trace_processor")
+    shell = shutil.which("trace_processor_shell") or shutil.which("trace_processor")
+    if shell is None:
+        pytest.skip("no trace processor")
+    file = tmp_path / "trace.json"
+    assert tile_report([str(folder / "a"), "--trace", str(file)]) == 0
+    config = perfetto.TraceProcessorConfig(bin_path=shell)
+    with perfetto.TraceProcessor(trace=str(file), config=config) as processor:
+        query = """
+            select category, sum(dur) as dur, count(*) as count,
+                sum(extract_arg(arg_set_id, 'args.cycles')) as cycles
+            from slice join thread_track on track_id = thread_track.id join thread using (utid)
+            where tid = 0 group by category
+        """
+        read = {row.category: row for row in processor.query(query)}
+        count = next(iter(processor.query("select count(*) as n from slice"))).n
+    events = [e for e in read_trace(file) if e["ph"] == "X"]
+    assert count == len(events)  # none was dropped
+    record = result(folder)
+    for category, row in read.items():
+        path = [e for e in events if e["tid"] == 0 and e["cat"] == category]
+        assert (row.count, row.dur) == (len(path), sum(nanoseconds(e["dur"]) for e in path))
+        assert row.cycles == pytest.approx(record["cycles"][category], rel=1e-9)
 
 
 def test_compare(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,136 +220,91 @@ def test_a_profile_without_anything(folder: Path, tmp_path: Path) -> None:
         assert tile_report([str(tmp_path / "empty"), *option]) == 0
 
 
+def test_threads_of_a_trace_are_bounded(folder: Path) -> None:
+    profile = Profile(folder / "a")
+    profile.tile_class = np.arange(profile.machine.tiles, dtype=np.int32)
+    names = [e for e in trace.events(profile) if e["ph"] == "M"]
+    assert len(names) == 2 + min(profile.machine.tiles, trace.MOST_TILES)
+
+
 # ------------------------------------------------------------------------------------------- in a browser
 
-PROBE = """
-<script>
-const faults = [];
-addEventListener("error", e => faults.push(String(e.message)));
-addEventListener("unhandledrejection", e => faults.push(String(e.reason)));
-console.error = (...all) => faults.push(all.join(" "));
-</script>
-"""
-DRIVER = """
-<pre id="driven"></pre>
-<script>
-const wait = () => new Promise(done => setTimeout(done, 50));
-const mouse = (node, type, x, y) => {
-  const box = node.getBoundingClientRect(), place = {clientX: box.left + x, clientY: box.top + y};
-  node.dispatchEvent(new MouseEvent(type, {...place, bubbles: true}));
-};
-const change = (id, value) => {
-  const node = document.getElementById(id);
-  node.value = value; node.dispatchEvent(new Event("change"));
-};
-const wheel = (node, x, y, deltaY) => {
-  const box = node.getBoundingClientRect(), place = {clientX: box.left + x, clientY: box.top + y};
-  node.dispatchEvent(new WheelEvent("wheel", {...place, deltaY, bubbles: true, cancelable: true}));
-};
-const cells = row => [...row.cells].map(cell => cell.textContent);
-const rows = id => [...document.querySelectorAll(`#${id} tbody tr`)].map(cells);
-const click = id => document.getElementById(id).click();
-(async () => {
-  const out = {};
-  for (let i = 0; i < 200 && !window.report?.ready; i++) await wait();
-  try { await drive(out); } catch (error) { faults.push(error.stack); }
-  out.faults = faults;
-  out.requests = performance.getEntriesByType("resource").map(e => e.name);
-  document.getElementById("driven").textContent = JSON.stringify(out);
-})();
-async function drive(out) { %s }
-</script>
-"""
+in_a_browser = pytest.mark.skipif(browser.CHROMIUM is None, reason="Chromium is not installed")
 
 
-def in_browser(page: Path, script: str) -> dict[str, Any]:
-    """What a script has put into `out` in the page, with the page's faults and requests."""
-    assert CHROMIUM is not None
-    text = page.read_text("utf-8").replace("<head>", "<head>" + PROBE, 1)
-    driven = page.with_suffix(".driven.html")
-    driven.write_text(text.replace("</body>", DRIVER % script + "</body>"), "utf-8")
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    command += ["--disable-component-update", "--disable-sync", "--disable-extensions", "--no-first-run"]
-    command += ["--window-size=1280,1000", "--virtual-time-budget=5000", "--dump-dom"]
-    for attempt in range(3):  # on a busy machine the browser itself sometimes does not come up
-        user = page.parent / f"chromium{attempt}"
-        try:
-            done = subprocess.run(
-                [*command, f"--user-data-dir={user}", driven.as_uri()],
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=False,
-            )
-            break
-        except subprocess.TimeoutExpired:
-            continue
-    else:
-        pytest.skip("Chromium does not come up")
-    found = re.search(r'<pre id="driven">(.*?)</pre>', done.stdout, re.S)
-    assert found is not None and found[1], done.stderr[-2000:]
-    return json.loads(html.unescape(found[1]))
-
-
-browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Path:
+    assert tile_report([str(folder / "a"), "-o", str(folder / "page.html")]) == 0
+    return folder / "page.html"
 
 
 @pytest.mark.browser
-@browser
-def test_the_page_shows_what_the_record_says(folder: Path, tmp_path: Path) -> None:
-    page = tmp_path / "a.html"
-    assert tile_report([str(folder / "a"), "-o", str(page)]) == 0
-    out = in_browser(
+@in_a_browser
+def test_the_page_shows_what_the_record_says(folder: Path, page: Path) -> None:
+    out = browser.in_browser(
         page,
         """
-        out.cycles = document.getElementById("cycles").textContent;
-        out.operators = rows("operators");
-        out.views = [...document.querySelectorAll("nav button")].map(b => b.textContent);
-        out.wide = [];
-        for (const view of out.views) {
-          click("view-" + view.toLowerCase()); await wait();
-          if (document.documentElement.scrollWidth > innerWidth) out.wide.push(view);
-        }
-        click("view-timeline"); await wait();
-        const line = document.getElementById("timeline"), state = report.state;
+        out.cycles = text("cycles"); out.operators = rows("operators"); out.run = rows("run");
+        """
+        + browser.EVERY_VIEW,
+    )
+    record, profile = result(folder), Profile(folder / "a")
+    assert browser.number(out["cycles"]) == record["cycles"]["total"]
+    shown = {row[0]: row[1:] for row in out["operators"]}
+    assert list(shown) == [entry["name"] for entry in record["operators"]]
+    for entry in record["operators"]:
+        total, *bounds = shown[entry["name"]][:3]
+        assert browser.number(total) == entry["total"]
+        for cell, name in zip(bounds, ("compute_bound", "exchange_bound"), strict=True):
+            assert cell == ("" if entry[name] is None else f"{round(entry[name]):,}")
+    run = browser.table(out["run"])
+    memory = record["memory"]
+    assert run["bytes ever in use, most on a tile"] == (
+        f"{memory['max_tile_bytes']:,} on tile {memory['max_tile']}"
+    )
+    assert browser.number(run["bytes in use on it"]) == profile.peak().nbytes <= memory["max_tile_bytes"]
+    (check,) = (c for c in record["checks"] if c["output"] == "tokens")
+    assert f"max abs error {check['max_abs_error']:.6g}" in run["output tokens"]
+    assert tuple(out["views"]) == browser.VIEWS
+    assert not any(out["cut"].values())
+    assert browser.seconds_to_open(page) < 3
+    wide = browser.in_browser(page, browser.EVERY_VIEW, width=1920)
+    assert not any(wide["cut"].values())
+
+
+@pytest.mark.browser
+@in_a_browser
+def test_the_timeline_is_zoomed_searched_and_opened(folder: Path, page: Path) -> None:
+    out = browser.in_browser(
+        page,
+        """
+        await press("view-timeline");
+        let line = document.getElementById("timeline"); const state = report.state;
         const start = [state.from, state.to];
         wheel(line, 600, 100, -100); wheel(line, 600, 100, -100); await wait();
         out.zoomed = (state.to - state.from) / (start[1] - start[0]);
         const before = state.from;
-        mouse(line, "mousedown", 700, 100);
-        mouse(line, "mousemove", 640, 100);
+        mouse(line, "mousedown", 700, 100); mouse(line, "mousemove", 640, 100);
         mouse(line, "mouseup", 640, 100);
         out.moved = state.from - before;
-        click("whole"); mouse(line, "mousemove", 600, 32);
-        out.tip = document.getElementById("tip").textContent;
-        const search = document.getElementById("search");
-        search.value = "layers.up_product"; search.dispatchEvent(new Event("input"));
-        out.found = document.getElementById("found").textContent;
-        search.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"})); await wait();
-        out.span = report.state.to - report.state.from;
-        // the operator with the largest gap: one click on the heading of the column
-        click("view-summary"); await wait();
-        document.querySelectorAll("#operators th")[4].click(); out.gap = rows("operators")[0][0];
-        // the buffers that are live at the peak of the fullest tile
-        click("view-memory"); click("fullest"); await wait(); out.live = rows("live");
-        change("tile", 3); await wait();
-        out.tile = report.state.tile; out.event = report.state.event;
-        mouse(document.getElementById("over"), "click", 400, 100); await wait();
-        out.eventAfter = report.state.event;
-        // where parameters live
-        const homes = document.getElementById("homes-search");
-        homes.value = "layers.1"; homes.dispatchEvent(new Event("input")); out.homes = rows("homes");
-        // the phase that sends most
-        click("view-exchange"); await wait(); out.phase = rows("phases")[0];
+        await press("whole"); mouse(line, "mousemove", 600, 32); out.tip = text("tip");
+        type("search", "layers.up_product"); out.found = text("found");
+        const enter = new KeyboardEvent("keydown", {key: "Enter"});
+        document.getElementById("search").dispatchEvent(enter); await wait();
+        out.span = state.to - state.from;
+        line = document.getElementById("timeline");
+        // every tile can be reached: a class is opened by a press on its name
+        out.tiles = report.profiles[0].classes.map(c => c.tiles);
+        const many = report.profiles[0].classes.findIndex(c => c.tiles.length > 1);
+        out.many = many;
+        if (many >= 0) { await press(line, 40, 52 + 16 * many + 6); out.opened = [...state.open]; }
+        change("goto", 7); await press(line, 40, 58); out.tile = state.tile;
+        // a press on a step says what it is and where it stands
+        await press("whole"); await press(document.getElementById("timeline"), 500, 32);
+        out.operator = state.operator; out.about = text("about");
         """,
     )
-    assert out["faults"] == [] and out["requests"] == []
-    record, profile = result(folder), Profile(folder / "a")
-    assert out["cycles"] == f"{record['cycles']['total']:,}"
-    shown = {row[0]: int(row[1].replace(",", "")) for row in out["operators"]}
-    assert shown == {entry["name"]: entry["total"] for entry in record["operators"]}
-    assert out["views"] == ["Summary", "Timeline", "Memory", "Exchange", "Layouts", "Program"]
-    assert out["wide"] == []
+    profile = Profile(folder / "a")
     assert out["zoomed"] == pytest.approx(0.64) and out["moved"] > 0
     assert re.search(r"operator .*\n.*cycles", out["tip"])
     cycles = sum(
@@ -304,48 +313,197 @@ def test_the_page_shows_what_the_record_says(folder: Path, tmp_path: Path) -> No
         if "layers.up_product" in f"{s.operator} {s.name} {s.reason}"
     )
     assert out["found"].endswith(f"{cycles:,} cycles") and 0 < out["span"] < profile.cycles
-    gaps = {o.name: o.gap for o in profile.operators if o.gap is not None}
-    assert out["gap"] == max(gaps, key=lambda name: gaps[name] or 0)
-    peak = tables.peak(profile)
-    assert out["live"][0][0] == peak.rows[0][0]
-    assert sorted(row[0] for row in out["live"]) == sorted(str(row[0]) for row in peak.rows)
-    assert out["tile"] == 3 and out["eventAfter"] != out["event"]
-    assert out["homes"] and all("layers.1" in row[0] and row[4].startswith("0x") for row in out["homes"])
-    sent = profile.sent.sum(axis=1) * np.array([p.executions for p in profile.phases])
-    assert out["phase"][0] == profile.phases[int(sent.argmax())].name
-    assert out["phase"][2] == f"{int(sent.max()):,}"
+    assert sorted(t for tiles in out["tiles"] for t in tiles) == list(range(profile.machine.tiles))
+    assert out["many"] < 0 or out["opened"] == [out["many"]]
+    assert out["operator"] in {s.operator for s in profile.steps} and out["operator"] in out["about"]
 
 
 @pytest.mark.browser
-@browser
-def test_pages_of_a_failure_and_of_a_comparison(folder: Path, tmp_path: Path) -> None:
-    page = tmp_path / "short.html"
-    assert tile_report([str(folder / "short"), "-o", str(page)]) == 0
-    script = """
-        out.message = document.getElementById("failure").textContent;
-        click("view-memory"); await wait(); out.live = rows("live").length;
-        click("view-program"); await wait(); out.views = document.querySelectorAll("nav button").length;
+@in_a_browser
+def test_an_operator_leads_to_the_timeline_and_its_source(folder: Path, page: Path) -> None:
+    out = browser.in_browser(
+        page,
         """
-    out = in_browser(page, script)
-    assert out["faults"] == [] and "exchange rows take" in out["message"] and out["live"] > 10
-    page = tmp_path / "compare.html"
-    assert tile_report(["--compare", str(folder / "a"), str(folder / "b"), "-o", str(page)]) == 0
+        await press("view-program"); await wait();
+        const graph = document.getElementById("graph");
+        mouse(graph, "mousemove", 300, 24 + 30 * 2 + 10); out.tip = text("tip");
+        await press(graph, 300, 24 + 30 * 2 + 10);
+        out.view = report.state.view; out.operator = report.state.operator; out.clicks = clicks;
+        out.here = document.querySelector("#source .here").textContent; out.facts = rows("facts");
+        """,
+    )
+    profile = Profile(folder / "a")
+    (operator,) = (o for o in profile.operators if o.name == out["operator"])
+    assert (out["view"], out["clicks"]) == ("timeline", 2) and out["tip"].startswith(operator.name)
+    line = int(operator.source.split(":")[-2])
+    (text,) = (s.text for s in profile.source if s.line == line)
+    assert out["here"].split(None, 1) == [str(line), text.strip()]
+    assert f"%{operator.name.rpartition('.')[2]} = " in text
+    assert browser.number(browser.table(out["facts"])["cycles"]) == operator.total
+
+
+@pytest.mark.browser
+@in_a_browser
+def test_answers_are_at_most_three_clicks_away(folder: Path, page: Path) -> None:
+    """From the page as it opens: the clicks that each question takes, and what then stands first."""
+    out = browser.in_browser(
+        page,
+        """
+        const start = () => { report.go("summary"); clicks = 0; };
+        start(); await press(document.querySelectorAll("#operators th")[4]);
+        out.gap = [clicks, rows("operators")[0][0]];
+        start(); await press("view-memory"); out.live = [clicks, rows("live"), text("live-title")];
+        start(); await press("view-exchange"); out.phase = [clicks, rows("phases")[0]];
+        start(); await press("view-memory"); await press("homes-search"); type("homes-search", "layers.1.up");
+        out.homes = [clicks, rows("homes")];
+        // another tile, another moment
+        change("tile", 3); await wait(); out.tile = report.state.tile; out.event = report.state.event;
+        await press("over", 400, 100); out.eventAfter = report.state.event;
+        await press("fullest"); out.back = [report.state.tile, report.state.event];
+        """,
+    )
+    assert max(out[key][0] for key in ("gap", "live", "phase", "homes")) <= 3
+    profile = Profile(folder / "a")
+    gaps = {o.name: o.gap for o in profile.operators if o.gap is not None}
+    assert out["gap"][1] == max(gaps, key=lambda name: gaps[name] or 0)
+    most = profile.peak()
+    held = profile.held[:, profile.tile_class[most.tile]] & profile.live(most.instruction)
+    live = sorted((-b.nbytes, b.name) for b, here in zip(profile.buffers, held, strict=True) if here)
+    assert sorted((-browser.number(r[2]), r[0]) for r in out["live"][1]) == live
+    assert f"{len(live)} buffers live on tile {most.tile}" in out["live"][2]
+    sent = profile.sent.sum(axis=1) * np.array([p.executions for p in profile.phases])
+    assert out["phase"][1][0] == profile.phases[int(sent.argmax())].name
+    assert browser.number(out["phase"][1][2]) == int(sent.max())
+    homes = {row[0]: row for row in out["homes"][1]}
+    assert set(homes) == {"encoder.layers.1.up.weight", "encoder.layers.1.up.bias"}
+    for name, row in homes.items():
+        (binding,) = (b for b in profile.bindings if name in b.tensors and b.kind == "parameter")
+        assert row[4] == hex(binding.address + binding.tensors.index(name) * binding.stride)
+        assert browser.number(row[5]) == int((profile.homes[binding.home] > 0).sum())
+    assert out["tile"] == 3 and out["eventAfter"] != out["event"]
+    assert out["back"] == [most.tile, most.instruction]
+
+
+@pytest.mark.browser
+@in_a_browser
+def test_layouts_and_conversions_are_drawn(folder: Path, page: Path) -> None:
+    out = browser.in_browser(
+        page,
+        """
+        await press("view-layouts");
+        out.values = [...document.querySelectorAll("#valueA option")].map(o => o.textContent);
+        const options = [...document.querySelectorAll("#conversion option")];
+        out.conversions = options.slice(1).map(o => o.textContent); out.moved = [];
+        for (let i = 0; i < out.conversions.length; i++) {
+          change("conversion", i); await wait(); out.moved.push(rows("moved").map(r => r[1]));
+        }
+        const hover = (id, x, y) => {
+          mouse(document.getElementById(id), "mousemove", x, y);
+          return text("tip");
+        };
+        out.chip = hover("valueB-chip", 10, 10); out.element = hover("valueB-elements", 10, 10);
+        out.ends = hover("moves", 60, 40);
+        out.cut = cut();
+        change("valueB", 0); await wait(); out.plain = report.state.conversion;
+        """,
+    )
+    profile = Profile(folder / "a")
+    assert sum(len(phase.moves) for phase in profile.phases) == len(out["conversions"])
+    at = 0
+    for number, phase in enumerate(profile.phases):
+        figures = out["moved"][at : at + len(phase.moves)]
+        at += len(phase.moves)
+        moved = sum(browser.number(move[0]) for move in figures)
+        assert moved == int(profile.received[number].sum())  # what the machine model delivered
+    assert re.match(r"tile \d+: [\d,]+ bytes", out["chip"]) and "on tile" in out["element"]
+    assert "sends" in out["ends"] and out["cut"] == [] and out["plain"] == -1
+    assert {"tokens (output)", "layers.up_product (result)"} <= set(out["values"])
+
+
+@pytest.mark.browser
+@in_a_browser
+def test_pages_of_a_failure_and_of_a_comparison(folder: Path, tmp_path: Path) -> None:
+    short = tmp_path / "short.html"
+    assert tile_report([str(folder / "short"), "-o", str(short)]) == 0
+    script = """
+        out.message = text("failure");
+        await press("view-memory"); out.live = rows("live").length;
+        """
+    out = browser.in_browser(short, script + browser.EVERY_VIEW)
+    assert "exchange rows take" in out["message"] and out["live"] > 10
+    assert out["views"] == ["summary", "memory", "layouts", "program"] and not any(out["cut"].values())
+    both = tmp_path / "compare.html"
+    assert tile_report(["--compare", str(folder / "a"), str(folder / "b"), "-o", str(both)]) == 0
     script = """
         out.totals = rows("compare-totals"); out.operators = rows("compare-operators");
-        change("which", 1); click("view-summary"); await wait();
-        out.cycles = document.getElementById("cycles").textContent;
+        out.plans = rows("compare-plans");
+        change("which", 1); await press("view-summary"); out.cycles = text("cycles");
         """
-    out = in_browser(page, script)
+    out = browser.in_browser(both, script + browser.EVERY_VIEW)
     a, b = Profile(folder / "a"), Profile(folder / "b")
-    assert out["faults"] == [] and out["totals"][0][1:4] == [
-        f"{v:,}" for v in (a.cycles, b.cycles, b.cycles - a.cycles)
-    ]
+    assert out["totals"][0][1:4] == [f"{v:,}" for v in (a.cycles, b.cycles, b.cycles - a.cycles)]
     assert out["operators"][0][0] and out["cycles"] == f"{b.cycles:,}"
     assert [row[0] for row in out["operators"] if row[5] == "differs"] == ["layers.up_product"]
+    assert ["operators", "layers.up_product"] in [row[:2] for row in out["plans"]]
+    assert out["views"] == [*browser.VIEWS, "compare"] and not any(out["cut"].values())
 
 
-def test_threads_of_a_trace_are_bounded(folder: Path) -> None:
-    profile = Profile(folder / "a")
-    profile.tile_class = np.arange(profile.machine.tiles, dtype=np.int32)
-    names = [e for e in trace.events(profile) if e["ph"] == "M"]
-    assert len(names) == 2 + min(profile.machine.tiles, trace.MOST_TILES)
+ONE = """
+func.func @main(%x: tensor<8xf16> {tile_tensor.input = "x"}) -> (tensor<8xf16> {tile_tensor.output = "y"}) {
+  %y = tile_tensor.relu %x : (tensor<8xf16>) -> tensor<8xf16>
+  func.return %y : tensor<8xf16>
+}
+"""
+ZERO_TRIPS = """
+func.func @main(%x: tensor<8xf16> {tile_tensor.input = "x"}) -> (tensor<8xf16> {tile_tensor.output = "y"}) {
+  %r = tile_repeat.repeat "none" count 0 carried(%c = %x : tensor<8xf16>) -> (tensor<8xf16>) {
+    %n = tile_tensor.add %c, %c : (tensor<8xf16>, tensor<8xf16>) -> tensor<8xf16>
+    tile_repeat.yield %n : tensor<8xf16>
+  }
+  %y = tile_tensor.add %r, %x : (tensor<8xf16>, tensor<8xf16>) -> tensor<8xf16>
+  func.return %y : tensor<8xf16>
+}
+"""
+TOO_LARGE = """
+func.func @main(%x: tensor<8xf16> {tile_tensor.input = "x"})
+    -> (tensor<1024x1024xf16> {tile_tensor.output = "y"}) {
+  %b = tile_tensor.broadcast %x dimensions [2] : (tensor<8xf16>) -> tensor<1024x128x8xf16>
+  %r = tile_tensor.reshape %b : (tensor<1024x128x8xf16>) -> tensor<1024x1024xf16>
+  %y = tile_tensor.relu %r : (tensor<1024x1024xf16>) -> tensor<1024x1024xf16>
+  func.return %y : tensor<1024x1024xf16>
+}
+"""
+
+
+@pytest.mark.browser
+@in_a_browser
+@pytest.mark.parametrize(
+    ("text", "views"),
+    [
+        (ONE, ["summary", "timeline", "memory", "layouts", "program"]),
+        (ZERO_TRIPS, ["summary", "timeline", "memory", "layouts", "program"]),
+        (TOO_LARGE, ["summary", "program"]),
+    ],
+    ids=["one-operation", "zero-trips", "refused-before-buffers"],
+)
+def test_pages_of_little(tmp_path: Path, text: str, views: list[str]) -> None:
+    """Four tiles, one operation; a repeat that never runs; what is refused from its shapes."""
+    (tmp_path / "p.mlir").write_text(text, "utf-8")
+    write_tensors(tmp_path / "in.safetensors", {"x": np.ones(8, np.float16)})
+    command = [str(tmp_path / "p.mlir"), "--machine", "t4", "--inputs", str(tmp_path / "in.safetensors")]
+    refused = text is TOO_LARGE
+    assert tile_run([*command, "--profile", str(tmp_path / "p")]) == int(refused)
+    assert tile_report([str(tmp_path / "p"), "-o", str(tmp_path / "p.html")]) == 0
+    script = """
+        await press("view-program");
+        await press("graph", 300, 34 + 30 * (report.profiles[0].operators.length - 1));
+        out.about = text("about"); await press("view-summary"); out.summary = text("main");
+        """
+    out = browser.in_browser(tmp_path / "p.html", browser.EVERY_VIEW + script)
+    assert out["views"] == views and not any(out["cut"].values())
+    profile = Profile(tmp_path / "p")
+    assert any(o.name in out["about"] for o in profile.operators)
+    assert "tile_tensor." in out["about"]  # its line of the program
+    if refused:
+        assert profile.failure is not None and profile.failure.message in out["summary"]
+        assert "does not fit" in profile.failure.message and not profile.buffers

@@ -3,8 +3,10 @@
 A profile in the trace event format that Perfetto and Chrome read: a thread for the critical path, and one for
 a tile of every class of tiles.
 
-Times are microseconds of the machine's clock, `args.cycles` cycles. Executions of a repeat after the first
-take the mean of them all; on the critical path the cycles sum to those of the run.
+Times are microseconds of the machine's clock with three decimals, `args.cycles` cycles. Executions of a
+repeat after the first take the mean of them all; on the critical path the cycles sum to those of the run.
+Perfetto counts whole nanoseconds: begin and end are rounded to them, so that no step reaches into the next
+one, which its importer would drop.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ def events(profile: Profile) -> Iterator[dict[str, Any]]:
     for tile in chosen:
         row, column, lane = profile.places[tile].tolist()
         yield _name("thread_name", tile + 1, f"tile {tile} (row {row}, column {column}, lane {lane})")
-    microseconds = 1e6 / profile.machine.clock_hz
+    nanoseconds = 1e9 / profile.machine.clock_hz
     seen: set[int] = set()
     for number, start, length in zip(
         profile.executed_segment.tolist(),
@@ -54,12 +56,13 @@ def events(profile: Profile) -> Iterator[dict[str, Any]]:
             at = float(start)
             for step, took in zip(profile.steps[part], spent.tolist(), strict=True):
                 if took:
+                    begin, end = round(at * nanoseconds), round((at + took) * nanoseconds)
                     yield {
                         "ph": "X",
                         "pid": 0,
                         "tid": thread,
-                        "ts": at * microseconds,
-                        "dur": took * microseconds,
+                        "ts": begin / 1000,
+                        "dur": (end - begin) / 1000,
                         "name": step.name,
                         "cat": step.category,
                         "args": {"operator": step.operator, "cycles": took, "source": step.source},

@@ -98,7 +98,7 @@ function address() {
 }
 addEventListener("hashchange", () => { if (profiles.length) { address(); show(); } });
 function go(view, change = {}) { Object.assign(state, change); state.view = view; show(); window.scrollTo(0, 0); }
-function panel(width, title, ...kids) { return el("section", { className: "panel " + width }, ...(title ? [el("h2", { textContent: title })] : []), ...kids); }
+function panel(width, title, ...kids) { return el("section", { className: "panel " + width }, ...(title ? [el("h2", {}, title)] : []), ...kids); }
 function tip(event, text) { const t = $("tip"); t.textContent = text; t.hidden = !text; if (!text) return; const w = t.offsetWidth, h = t.offsetHeight; t.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - w - 8)) + "px"; t.style.top = (event.clientY + 18 + h > innerHeight ? Math.max(4, event.clientY - h - 10) : event.clientY + 18) + "px"; }
 function hide() { $("tip").hidden = true; }
 
@@ -204,7 +204,7 @@ function timeline(main, P) {
     el("section", { className: "panel", style: "padding:0;overflow:hidden" }, canvas), about(P, state.operator));
   const x = (c, w) => LEFT + (c - state.from) / (state.to - state.from) * (w - LEFT);
   let rows = [], matches = new Set();
-  const match = () => { const q = state.search.trim().toLowerCase(); matches = new Set(); if (q) P.steps.forEach((s, i) => { if (`${s.operator} ${s.name} ${s.reason}`.toLowerCase().includes(q)) matches.add(i); }); found.textContent = q ? `${matches.size} steps, ${fmt([...matches].reduce((a, i) => a + P.stepCycles[i], 0))} cycles` : ""; };
+  const match = () => { const q = state.search.trim().toLowerCase(); matches = new Set(); if (q) P.steps.forEach((s, i) => { if (`${s.operator} ${s.name} ${s.reason}`.toLowerCase().includes(q)) matches.add(i); }); found.textContent = q ? `${matches.size} ${matches.size === 1 ? "step" : "steps"}, ${fmt([...matches].reduce((a, i) => a + P.stepCycles[i], 0))} cycles` : ""; };
   function draw() {
     rows = timelineRows(P);
     const [g, w, h] = begin(canvas), text = css("--text"), faint = css("--faint"), line = css("--line"), dim = +css("--dim");
@@ -384,7 +384,7 @@ function memory(main, P) {
   }
   grid.append(panel("w5", "Over tiles at this instruction; click to choose", el("div", { className: "tools" }, choose), heat(P, values, { click: t => redraw({ tile: t }), mark: state.tile, id: "tiles", height: 284 })));
   live.sort((a, b) => P.buffers[b].nbytes - P.buffers[a].nbytes);
-  grid.append(panel("w12", `${live.length} buffers live on tile ${state.tile}`, el("div", { className: "scroll" }, table(["buffer", "category", "bytes", "address", "why", "source"], live.map(i => P.buffers[i]).map(b => [b.name, b.category, b.nbytes, b.address == null ? "" : "0x" + b.address.toString(16), b.reason, b.source]), { bar: 2, id: "live" }))));
+  grid.append(panel("w12", el("span", { id: "live-title", textContent: `${live.length} buffers live on tile ${state.tile}` }), el("div", { className: "scroll" }, table(["buffer", "category", "bytes", "address", "why", "source"], live.map(i => P.buffers[i]).map(b => [b.name, b.category, b.nbytes, b.address == null ? "" : "0x" + b.address.toString(16), b.reason, b.source]), { bar: 2, id: "live" }))));
   const homes = pageTable(P, "parameters");
   if (homes) {
     const box = el("div", { className: "scroll" }), filter = el("input", { id: "homes-search", type: "search", placeholder: "name of a tensor", size: 30 });
@@ -478,6 +478,7 @@ function program(main, P) {
   const listed = inOrder(P), names = new Map(listed.map((o, i) => [o.name, i])), most = Math.max(1, ...listed.map(o => o.total)), high = 30;
   const canvas = canvasIn(listed.length * high + 30); canvas.id = "graph"; canvas.style.cursor = "pointer";
   const text = el("span", { className: "faint", textContent: "lines lead from operands to operators, blue where an exchange brings them into another layout; the width of a bar is its cycles; click: timeline and source" });
+  if (!P.steps.length && state.operator) main.append(about(P, state.operator));
   main.append(el("div", { className: "tools" }, text), el("section", { className: "panel" }, canvas));
   let over = -1;
   const by = new Map(); // conversions by the operators that make and read the value: buffers are called operator.what
