@@ -568,6 +568,16 @@ def _inverse_root(x: Array, epsilon: float) -> Array:
     return root.astype(np.float32).astype(np.float64)
 
 
+def _along(function: Callable[..., Array]) -> Callable[..., Array]:
+    """An operation on rows, along the axis that it names."""
+
+    def run(op: Any, x: Array, *vectors: Array) -> Array:
+        axis = -1 if op.axis is None else op.axis.value.data
+        return np.moveaxis(function(op, np.moveaxis(x, axis, -1), *vectors), -1, axis)
+
+    return run
+
+
 def _layer_norm(op: tile_tensor.LayerNormOp, x: Array, gamma: Array, beta: Array) -> Array:
     centred = x - _statistic(x)
     return centred * _inverse_root(_statistic(_square(centred)), op.epsilon.value.data) * gamma + beta
@@ -581,9 +591,14 @@ def _pad(op: tile_tensor.PadOp, x: Array) -> Array:
     value = op.value.value.data
     if x.dtype.kind not in "ib":
         value = nearest(np.asarray(value), str(element_of(op.result)), saturate=False).astype(x.dtype)
-    padded = np.full(shape_of(op.result), value, x.dtype)
-    padded[tuple(slice(low, low + size) for low, size in zip(op.low.get_values(), x.shape, strict=True))] = x
-    return padded
+    low, high = op.low.get_values(), op.high.get_values()
+    steps = [1] * x.ndim if op.interior is None else [n + 1 for n in op.interior.get_values()]
+    spread = [(n - 1) * step + 1 if n else 0 for n, step in zip(x.shape, steps, strict=True)]
+    shape = [max(a, 0) + n + max(b, 0) for a, n, b in zip(low, spread, high, strict=True)]
+    wide = np.full(shape, value, x.dtype)
+    wide[tuple(slice(max(a, 0), max(a, 0) + n, k) for a, n, k in zip(low, spread, steps, strict=True))] = x
+    kept = [slice(max(-a, 0), n - max(-b, 0)) for a, b, n in zip(low, high, shape, strict=True)]
+    return wide[tuple(kept)]
 
 
 def _broadcast(op: tile_tensor.BroadcastOp, x: Array) -> Array:
@@ -595,8 +610,12 @@ def _broadcast(op: tile_tensor.BroadcastOp, x: Array) -> Array:
 
 
 def _slice(op: tile_tensor.SliceOp, x: Array) -> Array:
-    offsets, sizes = op.offsets.get_values(), op.sizes.get_values()
-    return x[tuple(slice(offset, offset + size) for offset, size in zip(offsets, sizes, strict=True))]
+    steps = [1] * x.ndim if op.strides is None else op.strides.get_values()
+    for axis, (offset, size, step) in enumerate(
+        zip(op.offsets.get_values(), op.sizes.get_values(), steps, strict=True)
+    ):
+        x = np.take(x, offset + step * np.arange(size), axis=axis)
+    return x
 
 
 def _gather(op: tile_tensor.GatherOp, table: Array, indices: Array) -> Array:
@@ -632,7 +651,7 @@ _SEMANTICS: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.ExpOp: lambda op, x: _exp(x),
     tile_tensor.GeluOp: _gelu,
     tile_tensor.BiasGeluOp: _bias_gelu,
-    tile_tensor.LayerNormOp: _layer_norm,
+    tile_tensor.LayerNormOp: _along(_layer_norm),
     tile_tensor.LogOp: lambda op, x: np.log(x),
     tile_tensor.MatmulOp: _matmul,
     tile_tensor.MaximumOp: lambda op, a, b: _larger(a, b),
@@ -642,7 +661,7 @@ _SEMANTICS: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.ReciprocalOp: lambda op, x: 1 / x,
     tile_tensor.ReduceOp: _reduce,
     tile_tensor.ReluOp: lambda op, x: np.where(x <= 0, 0, x),
-    tile_tensor.RmsNormOp: _rms_norm,
+    tile_tensor.RmsNormOp: _along(_rms_norm),
     tile_tensor.RsqrtOp: lambda op, x: 1 / np.sqrt(x),
     tile_tensor.SigmoidOp: lambda op, x: _sigmoid(x),
     tile_tensor.AndOp: lambda op, a, b: a & b,
@@ -666,7 +685,7 @@ _SEMANTICS: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.SinOp: lambda op, x: _sin(x),
     tile_tensor.XorOp: lambda op, a, b: a ^ b,
     tile_tensor.SiluOp: lambda op, x: _silu(x),
-    tile_tensor.SoftmaxOp: lambda op, x: _softmax(op, x),
+    tile_tensor.SoftmaxOp: _along(lambda op, x: _softmax(op, x)),
     tile_tensor.SqrtOp: lambda op, x: np.sqrt(x),
     tile_tensor.SquareOp: lambda op, x: x * x,
     tile_tensor.SubOp: lambda op, a, b: a - b,

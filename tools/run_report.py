@@ -107,7 +107,8 @@ def inner_cycles(operator: Operator, machine: Machine) -> float:
     if operator.name in OPERATIONS or operator.name == "cast":
         return _loops(machine, pointwise.kernel_name(operator), (math.prod(operator.result_shape),), dtypes)
     if operator.name in ("layer_norm", "rms_norm", "softmax"):
-        return _loops(machine, operator.name, (math.prod(shapes[0][:-1]), shapes[0][-1]), dtypes)
+        columns = shapes[0][rowwise.row_axis(operator)]
+        return _loops(machine, operator.name, (math.prod(shapes[0]) // max(columns, 1), columns), dtypes)
     if operator.name == "reduce":
         kind = str(operator.attributes["kind"])
         rows = math.prod(operator.result_shape)

@@ -30,6 +30,7 @@ from xdsl.irdl import (
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     var_operand_def,
 )
@@ -103,26 +104,44 @@ class ReshapeOp(MovementOperation):
 
 @irdl_op_definition
 class SliceOp(MovementOperation):
-    """The box of `sizes` at `offsets`."""
+    """The box of `sizes` at `offsets`, with `strides` every so many elements."""
 
     name = "tile_tensor.slice"
     operand = operand_def(TensorType)
     offsets = prop_def(DenseArrayBase.constr(i64))
     sizes = prop_def(DenseArrayBase.constr(i64))
+    strides = opt_prop_def(DenseArrayBase.constr(i64))
     assembly_format = (
-        "$operand `offsets` $offsets `sizes` $sizes attr-dict `:` functional-type(operands, results)"
+        "$operand `offsets` $offsets `sizes` $sizes (`strides` $strides^)? attr-dict "
+        "`:` functional-type(operands, results)"
     )
 
-    def __init__(self, operand: SSAValue | Operation, offsets: Sequence[int], sizes: Sequence[int]) -> None:
+    def __init__(
+        self,
+        operand: SSAValue | Operation,
+        offsets: Sequence[int],
+        sizes: Sequence[int],
+        strides: Sequence[int] | None = None,
+    ) -> None:
         operand = SSAValue.get(operand)
+        shape = shapes.slice_(shape_of(operand), offsets, sizes, strides)
         super().__init__(
             operands=[operand],
-            result_types=[TensorType(element_of(operand), shapes.slice_(shape_of(operand), offsets, sizes))],
-            properties={"offsets": ints_attribute(offsets), "sizes": ints_attribute(sizes)},
+            result_types=[TensorType(element_of(operand), shape)],
+            properties={
+                "offsets": ints_attribute(offsets),
+                "sizes": ints_attribute(sizes),
+                "strides": None if strides is None else ints_attribute(strides),
+            },
         )
 
     def infer_shape(self) -> Shape:
-        return shapes.slice_(shape_of(self.operand), self.offsets.get_values(), self.sizes.get_values())
+        return shapes.slice_(
+            shape_of(self.operand),
+            self.offsets.get_values(),
+            self.sizes.get_values(),
+            None if self.strides is None else self.strides.get_values(),
+        )
 
 
 @irdl_op_definition
@@ -207,7 +226,8 @@ class OutOfRangeAttr(EnumAttribute[OutOfRange], SpacedOpaqueSyntaxAttribute):
 @irdl_op_definition
 class PadOp(MovementOperation):
     """
-    `low` and `high` copies of `value` around the operand, per axis.
+    `interior` copies of `value` between neighbours (none by default), then `low` and `high` around, per axis;
+    a negative count takes elements away.
 
     `value` is a number of the element type: an integer of its range, exactly; or a float, rounded once as a
     literal of a constant is, but not one beyond the range of an 8-bit float.
@@ -217,11 +237,12 @@ class PadOp(MovementOperation):
     operand = operand_def(TensorType)
     low = prop_def(DenseArrayBase.constr(i64))
     high = prop_def(DenseArrayBase.constr(i64))
+    interior = opt_prop_def(DenseArrayBase.constr(i64))
     value = prop_def(BaseAttr(FloatAttr) | BaseAttr(IntegerAttr), default_value=FloatAttr(0.0, Float64Type()))
     custom_directives = (Number,)
     assembly_format = (
-        "$operand `low` $low `high` $high (`value` custom<Number>($value)^)? attr-dict "
-        "`:` functional-type(operands, results)"
+        "$operand `low` $low `high` $high (`interior` $interior^)? "
+        "(`value` custom<Number>($value)^)? attr-dict `:` functional-type(operands, results)"
     )
 
     def __init__(
@@ -230,12 +251,16 @@ class PadOp(MovementOperation):
         low: Sequence[int],
         high: Sequence[int],
         value: float = 0.0,
+        interior: Sequence[int] | None = None,
     ) -> None:
         operand = SSAValue.get(operand)
         super().__init__(
             operands=[operand],
-            result_types=[TensorType(element_of(operand), shapes.pad(shape_of(operand), low, high))],
+            result_types=[
+                TensorType(element_of(operand), shapes.pad(shape_of(operand), low, high, interior))
+            ],
             properties={
+                "interior": None if interior is None else ints_attribute(interior),
                 "low": ints_attribute(low),
                 "high": ints_attribute(high),
                 "value": number_attribute(value),
@@ -243,7 +268,8 @@ class PadOp(MovementOperation):
         )
 
     def infer_shape(self) -> Shape:
-        return shapes.pad(shape_of(self.operand), self.low.get_values(), self.high.get_values())
+        interior = None if self.interior is None else self.interior.get_values()
+        return shapes.pad(shape_of(self.operand), self.low.get_values(), self.high.get_values(), interior)
 
     def verify_elements(self) -> None:
         super().verify_elements()

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     Float32Type,
     FloatAttr,
+    IntegerAttr,
     TensorType,
     UnitAttr,
     i32,
@@ -19,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
+    eq,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -131,24 +133,35 @@ class ReduceOp(RoundingOperation):
         require(self.kind.data != Reduction.MEAN, "the mean of integers is not an integer; cast first")
 
 
+def axis_attribute(axis: int | None) -> IntegerAttr | None:
+    return None if axis is None else IntegerAttr(axis, i64)
+
+
+def axis_of(attribute: IntegerAttr | None) -> int | None:
+    """The axis of rows; None: the last one."""
+    return None if attribute is None else attribute.value.data
+
+
 @irdl_op_definition
 class SoftmaxOp(RoundingOperation):
-    """`softmax(scale * x)` over the last axis; `empty_rows`: what a row of minus infinities gives."""
+    """`softmax(scale * x)` over `axis`, or the last one; `empty_rows`: what rows of minus infinities give."""
 
     name = "tile_tensor.softmax"
     operand = operand_def(TensorType)
+    axis = opt_prop_def(IntegerAttr.constr(type=eq(i64)))
     scale = prop_def(FloatAttr[Float32Type], default_value=float_attribute(1.0))
     empty_rows = prop_def(EmptyRowsAttr, default_value=EmptyRowsAttr(EmptyRows.NAN))
     custom_directives = (Float32,)
     assembly_format = (
-        "$operand (`scale` custom<Float32>($scale)^)? (`empty_rows` $empty_rows^)? attr-dict "
-        "`:` functional-type(operands, results)"
+        "$operand (`axis` $axis^)? (`scale` custom<Float32>($scale)^)? "
+        "(`empty_rows` $empty_rows^)? attr-dict `:` functional-type(operands, results)"
     )
 
     def __init__(
         self,
         operand: SSAValue | Operation,
         *,
+        axis: int | None = None,
         scale: float = 1.0,
         empty_rows: str = "nan",
         element_type: Attribute | None = None,
@@ -159,6 +172,7 @@ class SoftmaxOp(RoundingOperation):
             operands=[operand],
             result_types=[TensorType(element_type or element_of(operand), shape_of(operand))],
             properties={
+                "axis": axis_attribute(axis),
                 "scale": float_attribute(scale),
                 "empty_rows": EmptyRowsAttr(EmptyRows(empty_rows)),
                 "saturate": BoolAttr.from_bool(saturate),
@@ -166,7 +180,7 @@ class SoftmaxOp(RoundingOperation):
         )
 
     def infer_shape(self) -> Shape:
-        return shapes.normalized(shape_of(self.operand))
+        return shapes.normalized(shape_of(self.operand), axis=axis_of(self.axis))
 
     def verify_elements(self) -> None:
         super().verify_elements()
@@ -175,16 +189,17 @@ class SoftmaxOp(RoundingOperation):
 
 @irdl_op_definition
 class LayerNormOp(RoundingOperation):
-    """`(x - mean) / sqrt(variance + epsilon) * gamma + beta` over the last axis."""
+    """`(x - mean) / sqrt(variance + epsilon) * gamma + beta` over `axis`, or the last one."""
 
     name = "tile_tensor.layer_norm"
     operand = operand_def(TensorType)
     gamma = operand_def(TensorType)
     beta = operand_def(TensorType)
+    axis = opt_prop_def(IntegerAttr.constr(type=eq(i64)))
     epsilon = prop_def(FloatAttr[Float32Type])
     custom_directives = (Float32,)
     assembly_format = (
-        "$operand `,` $gamma `,` $beta `epsilon` custom<Float32>($epsilon) attr-dict "
+        "$operand `,` $gamma `,` $beta (`axis` $axis^)? `epsilon` custom<Float32>($epsilon) attr-dict "
         "`:` functional-type(operands, results)"
     )
 
@@ -195,6 +210,7 @@ class LayerNormOp(RoundingOperation):
         beta: SSAValue | Operation,
         *,
         epsilon: float,
+        axis: int | None = None,
         element_type: Attribute | None = None,
         saturate: bool = True,
     ) -> None:
@@ -202,26 +218,33 @@ class LayerNormOp(RoundingOperation):
         super().__init__(
             operands=[operand, gamma, beta],
             result_types=[TensorType(element_type or element_of(operand), shape_of(operand))],
-            properties={"epsilon": float_attribute(epsilon), "saturate": BoolAttr.from_bool(saturate)},
+            properties={
+                "axis": axis_attribute(axis),
+                "epsilon": float_attribute(epsilon),
+                "saturate": BoolAttr.from_bool(saturate),
+            },
         )
 
     def infer_shape(self) -> Shape:
         return shapes.normalized(
-            shape_of(self.operand), (("gamma", shape_of(self.gamma)), ("beta", shape_of(self.beta)))
+            shape_of(self.operand),
+            (("gamma", shape_of(self.gamma)), ("beta", shape_of(self.beta))),
+            axis_of(self.axis),
         )
 
 
 @irdl_op_definition
 class RmsNormOp(RoundingOperation):
-    """`x / sqrt(mean(x^2) + epsilon) * gamma` over the last axis."""
+    """`x / sqrt(mean(x^2) + epsilon) * gamma` over `axis`, or the last one."""
 
     name = "tile_tensor.rms_norm"
     operand = operand_def(TensorType)
     gamma = operand_def(TensorType)
+    axis = opt_prop_def(IntegerAttr.constr(type=eq(i64)))
     epsilon = prop_def(FloatAttr[Float32Type])
     custom_directives = (Float32,)
     assembly_format = (
-        "$operand `,` $gamma `epsilon` custom<Float32>($epsilon) attr-dict "
+        "$operand `,` $gamma (`axis` $axis^)? `epsilon` custom<Float32>($epsilon) attr-dict "
         "`:` functional-type(operands, results)"
     )
 
@@ -231,6 +254,7 @@ class RmsNormOp(RoundingOperation):
         gamma: SSAValue | Operation,
         *,
         epsilon: float,
+        axis: int | None = None,
         element_type: Attribute | None = None,
         saturate: bool = True,
     ) -> None:
@@ -238,8 +262,14 @@ class RmsNormOp(RoundingOperation):
         super().__init__(
             operands=[operand, gamma],
             result_types=[TensorType(element_type or element_of(operand), shape_of(operand))],
-            properties={"epsilon": float_attribute(epsilon), "saturate": BoolAttr.from_bool(saturate)},
+            properties={
+                "axis": axis_attribute(axis),
+                "epsilon": float_attribute(epsilon),
+                "saturate": BoolAttr.from_bool(saturate),
+            },
         )
 
     def infer_shape(self) -> Shape:
-        return shapes.normalized(shape_of(self.operand), (("gamma", shape_of(self.gamma)),))
+        return shapes.normalized(
+            shape_of(self.operand), (("gamma", shape_of(self.gamma)),), axis_of(self.axis)
+        )

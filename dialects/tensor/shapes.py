@@ -93,14 +93,20 @@ def reduce(shape: Shape, axes: Sequence[int], keep_dims: bool = False) -> Shape:
     return tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
 
 
-def normalized(shape: Shape, vectors: Sequence[tuple[str, Shape]] = ()) -> Shape:
-    """Row-wise operations over the last axis; `vectors` (gamma, beta) must have its extent."""
+def normalized(shape: Shape, vectors: Sequence[tuple[str, Shape]] = (), axis: int | None = None) -> Shape:
+    """
+    Row-wise operations over `axis`, without it the last one; `vectors` (gamma, beta) must have its extent.
+    """
     if not shape:
         raise ShapeError("a row-wise operation needs a tensor of rank 1 or more, found a scalar")
+    if axis is not None:
+        _check_axis(axis, len(shape))
+    at = len(shape) - 1 if axis is None else axis
+    which = "the last axis" if at == len(shape) - 1 else f"axis {at}"
     for name, vector in vectors:
-        if vector != shape[-1:]:
+        if vector != (shape[at],):
             raise ShapeError(
-                f"{name} must have shape {shape[-1]}, the last axis of {show(shape)}, found {show(vector)}"
+                f"{name} must have shape {shape[at]}, {which} of {show(shape)}, found {show(vector)}"
             )
     return shape
 
@@ -152,18 +158,24 @@ def reshape(shape: Shape, result: Shape) -> Shape:
     return result
 
 
-def slice_(shape: Shape, offsets: Sequence[int], sizes: Sequence[int]) -> Shape:
-    """The box at `offsets` of `sizes`; it must lie inside."""
+def slice_(
+    shape: Shape, offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int] | None = None
+) -> Shape:
+    """The box at `offsets` of `sizes`, every `strides`-th element; it must lie inside."""
     if not len(offsets) == len(sizes) == len(shape):
         raise ShapeError(
             f"slice of {show(shape)} needs {_plural(len(shape), 'offset')} and sizes, "
             f"found {len(offsets)} and {len(sizes)}"
         )
-    for axis, (extent, offset, size) in enumerate(zip(shape, offsets, sizes, strict=True)):
-        if offset < 0 or size < 0 or offset + size > extent:
-            raise ShapeError(
-                f"slice takes [{offset}, {offset + size}) of axis {axis}, which has extent {extent}"
-            )
+    steps = (1,) * len(shape) if strides is None else tuple(strides)
+    if len(steps) != len(shape):
+        raise ShapeError(f"slice of {show(shape)} needs {_plural(len(shape), 'stride')}, found {len(steps)}")
+    for axis, (extent, offset, size, step) in enumerate(zip(shape, offsets, sizes, steps, strict=True)):
+        if step < 1:
+            raise ShapeError(f"slice takes every {step}-th element of axis {axis}; a stride is 1 or more")
+        end = offset + ((size - 1) * step + 1 if size > 0 else size)
+        if offset < 0 or size < 0 or end > extent:
+            raise ShapeError(f"slice takes [{offset}, {end}) of axis {axis}, which has extent {extent}")
     return tuple(sizes)
 
 
@@ -182,16 +194,31 @@ def concat(shapes: Sequence[Shape], axis: int) -> Shape:
     return (*first[:axis], sum(shape[axis] for shape in shapes), *first[axis + 1 :])
 
 
-def pad(shape: Shape, low: Sequence[int], high: Sequence[int]) -> Shape:
-    """`low` elements before and `high` after, per axis, none negative (that would be a slice)."""
+def pad(
+    shape: Shape, low: Sequence[int], high: Sequence[int], interior: Sequence[int] | None = None
+) -> Shape:
+    """
+    `interior` elements between neighbours, then `low` before and `high` after, per axis; a negative count
+    takes elements away.
+    """
     if not len(low) == len(high) == len(shape):
         raise ShapeError(
             f"pad of {show(shape)} needs {len(shape)} low and high counts, found {len(low)} and {len(high)}"
         )
-    for axis, count in enumerate((*low, *high)):
-        if count < 0:
-            raise ShapeError(f"pad by {count} on axis {axis % len(shape)}: use slice to remove elements")
-    return tuple(a + extent + b for extent, a, b in zip(shape, low, high, strict=True))
+    between = (0,) * len(shape) if interior is None else tuple(interior)
+    if len(between) != len(shape):
+        raise ShapeError(
+            f"pad of {show(shape)} needs {_plural(len(shape), 'interior count')}, found {len(between)}"
+        )
+    result: list[int] = []
+    for axis, (extent, before, after, inside) in enumerate(zip(shape, low, high, between, strict=True)):
+        if inside < 0:
+            raise ShapeError(f"pad by {inside} between elements of axis {axis}: use a slice with strides")
+        size = before + extent + max(extent - 1, 0) * inside + after
+        if size < 0:
+            raise ShapeError(f"pad takes {-size} more elements from axis {axis} than it has")
+        result.append(size)
+    return tuple(result)
 
 
 def broadcast(shape: Shape, dimensions: Sequence[int], result: Shape) -> Shape:

@@ -109,6 +109,32 @@ def _cut(digits: Sequence[Digit], shape: Sequence[int]) -> tuple[tuple[Digit, ..
     return None if rest else tuple(reversed(out))
 
 
+def _thin(digits: Sequence[Digit], start: int, size: int, step: int, base: list[int]) -> list[Digit] | None:
+    """
+    `size` elements of an axis of these digits from `start` on, every `step`-th; what they begin with is added
+    to the offsets `base`. None where they are not digits.
+    """
+    rest, kept = list(digits), []
+    while rest:
+        count, axis, stride = rest.pop()
+        first = start % count
+        start //= count
+        if step % count == 0:  # one place of this digit
+            step //= count
+        elif first + (size - 1) * step < count:  # all of them in one place of the digits further out
+            kept.insert(0, (size, axis, stride * step))
+            size, step = 1, 1
+        elif count % step == 0 and first < step and size % (count // step) == 0:
+            kept.insert(0, (count // step, axis, stride * step))
+            size //= count // step
+            step = 1
+        else:
+            return None
+        if axis >= 0:
+            base[axis] += first * stride
+    return kept
+
+
 @dataclass(frozen=True)
 class View:
     """
@@ -166,8 +192,15 @@ class View:
             raise LayoutError(f"{tuple(perm)} is not a permutation of the {self.rank} axes of the view")
         return View(tuple(self.shape[p] for p in perm), tuple(self.digits[p] for p in perm), self.offsets)
 
-    def slice(self, offsets: Sequence[int], sizes: Sequence[int]) -> View | None:
-        """The box that starts at `offsets` and has `sizes`; None where it cuts a merged axis unevenly."""
+    def slice(
+        self, offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int] | None = None
+    ) -> View | None:
+        """
+        The box that starts at `offsets` and has `sizes`, every `strides`-th element of it; None where it cuts
+        a merged axis unevenly.
+        """
+        if strides is not None and any(step != 1 for step in strides):
+            return self._thinned(offsets, sizes, strides)
         if len(offsets) != self.rank or len(sizes) != self.rank:
             raise LayoutError(f"a slice of a view of rank {self.rank} needs {self.rank} offsets and sizes")
         base = list(self.offsets)
@@ -193,6 +226,23 @@ class View:
                 if axis >= 0:
                     base[axis] += first * stride
                 start %= inner
+            out.append(tuple(kept))
+        return View(tuple(sizes), tuple(out), tuple(base))
+
+    def _thinned(self, offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int]) -> View | None:
+        if not len(offsets) == len(sizes) == len(strides) == self.rank:
+            raise LayoutError(f"a slice of a view of rank {self.rank} needs {self.rank} offsets and sizes")
+        base = list(self.offsets)
+        out: list[tuple[Digit, ...]] = []
+        for i, (n, start, size, step) in enumerate(zip(self.shape, offsets, sizes, strides, strict=True)):
+            if step < 1:
+                raise LayoutError(f"slice of axis {i} takes every {step}-th element")
+            if start < 0 or size < 0 or (size and start + (size - 1) * step >= n):
+                end = start + (size - 1) * step + 1
+                raise LayoutError(f"slice [{start}, {end}) of axis {i} is outside its {n} elements")
+            kept = [(0, -1, 0)] if size == 0 else _thin(self.digits[i], start, size, step, base)
+            if kept is None:
+                return None
             out.append(tuple(kept))
         return View(tuple(sizes), tuple(out), tuple(base))
 

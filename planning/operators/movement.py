@@ -5,7 +5,7 @@ Operators that only move data and cannot be a view: concatenation, padding, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from tilewright.machine import Machine
 from tilewright.machine.dtypes import is_integer, itemsize, numpy_dtype
 from tilewright.machine.numerics.rounding import round_to
 from tilewright.planning.layout import View
-from tilewright.planning.operators.base import Operator, Record, Surroundings
+from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div
 from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.operators.targets import Target, flat_layout
@@ -73,9 +73,37 @@ def expand_pad(
     result = builder.add_buffer("result", layout, operator.result_dtype, "activations")
     word = fill_word(operator.attributes.get("value", 0.0), operator.result_dtype)
     (value,) = operands
-    inner = _part(view, list(operator.attributes["low"]), value.shape)
-    builder.gather_into([("in0", value.view, inner)], result, "pad", rest=word)
+    taken, offsets, steps = inside(operator)
+    sizes = tuple(size for _, size in taken)
+    if 0 in sizes:
+        builder.fill(result, "pad of nothing", word)
+        return builder.finish((result, view))
+    source = value.view.slice([start for start, _ in taken], sizes)
+    name = "in0"
+    if source is None:  # the box of a sequence in which axes are merged
+        flat, flat_view = flat_layout(value.shape, value.dtype, machine)
+        (name,) = builder.convert([("in0", value.view, (flat, flat_view))], ["operand"], "pad operand")
+        source = _part(flat_view, [start for start, _ in taken], sizes)
+    builder.gather_into([(name, source, _part(view, offsets, sizes, steps))], result, "pad", rest=word)
     return builder.finish((result, view))
+
+
+def inside(operator: Operator) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """
+    Of a pad, per axis: the first element of the operand that stays and how many do, where the first lies in
+    the result, and how far apart they lie there.
+    """
+    shape, attributes = operator.operand_types[0][0], operator.attributes
+    between = attributes.get("interior", (0,) * len(shape))
+    taken: list[tuple[int, int]] = []
+    offsets: list[int] = []
+    steps = [count + 1 for count in between]
+    for extent, low, step, size in zip(shape, attributes["low"], steps, operator.result_shape, strict=True):
+        first = ceil_div(max(-low, 0), step)
+        last = min(extent - 1, (size - 1 - low) // step)
+        taken.append((first, max(last - first + 1, 0)) if extent else (0, 0))
+        offsets.append(low + first * step)
+    return taken, offsets, steps
 
 
 def expand_convert(
@@ -87,13 +115,14 @@ def expand_convert(
     return builder.finish((name, target[1]))
 
 
-def _part(view: View, offsets: list[int], sizes: tuple[int, ...]) -> View:
-    part = view.slice(offsets, sizes)
+def _part(view: View, offsets: list[int], sizes: tuple[int, ...], steps: Sequence[int] | None = None) -> View:
+    steps = (1,) * len(sizes) if steps is None else steps
+    part = view.slice(offsets, sizes, steps)
     if part is not None:
         return part
     # a box of a row-major sequence is always expressible: the strides stay, the offset moves
     digits = tuple(
-        tuple((sizes[i], axis, stride) for _, axis, stride in ds[-1:]) or ((sizes[i], -1, 0),)
+        tuple((sizes[i], axis, stride * steps[i]) for _, axis, stride in ds[-1:]) or ((sizes[i], -1, 0),)
         for i, ds in enumerate(view.digits)
     )
     start = sum(o * (ds[-1][2] if ds else 0) for o, ds in zip(offsets, view.digits, strict=True))

@@ -53,7 +53,8 @@ def default_record(
 
 
 def _can_split(operator: Operator, machine: Machine) -> bool:
-    return operator.name == "layer_norm" and split_width(operator.result_shape, machine) > 0
+    last = row_axis(operator) == len(operator.result_shape) - 1
+    return operator.name == "layer_norm" and last and split_width(operator.result_shape, machine) > 0
 
 
 def candidates(
@@ -91,9 +92,9 @@ def split_place(
     """
     Where a layer_norm on split rows works, with its storage axes (rows, columns): in place if the operand is
     cut as it should be, else in the blocks of `block_layout`."""
-    width = split_width(operator.result_shape, machine)
-    if operator.name != "layer_norm" or not width:
+    if operator.name != "layer_norm" or not _can_split(operator, machine):
         return None
+    width = split_width(operator.result_shape, machine)
     axes = split_axes(operator, value)
     if value is not None and axes is not None and value.layout.axes[axes[1]].splits[0].block == width:
         return (value.layout, value.view), axes
@@ -169,8 +170,13 @@ def _axes(operator: Operator) -> tuple[list[int], list[int]]:
     if operator.name == "reduce":
         reduced = sorted(int(a) % rank for a in operator.attributes["axes"])
     else:
-        reduced = [rank - 1]
+        reduced = [row_axis(operator)]
     return [a for a in range(rank) if a not in reduced], reduced
+
+
+def row_axis(operator: Operator) -> int:
+    """The axis along which an operator works on rows: `axis`, or the last one."""
+    return int(operator.attributes.get("axis", len(operator.operand_types[0][0]) - 1))
 
 
 def _block(operator: Operator, record: RowRecord, rows: int, machine: Machine) -> int:
@@ -217,10 +223,10 @@ def operand_targets(
     x = row_layout(shape, kept, reduced, block, machine.tiles)
     if len(operator.operand_types) == 1:
         return (x,)
-    vector = Layout(
-        (Axis(shape[-1]),), ((0, 0),), ((ceil_div(rows, block), 1),) if rows > block else (), 0, machine.tiles
-    )
-    rest: list[Target | None] = [(vector, View.identity((shape[-1],))) for _ in operator.operand_types[1:]]
+    width = shape[row_axis(operator)]
+    copies = ((ceil_div(rows, block), 1),) if rows > block else ()
+    vector = Layout((Axis(width),), ((0, 0),), copies, 0, machine.tiles)
+    rest: list[Target | None] = [(vector, View.identity((width,))) for _ in operator.operand_types[1:]]
     return (x, *rest)
 
 

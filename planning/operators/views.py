@@ -16,7 +16,7 @@ def apply_view(operator: Operator, view: View) -> View | None:
         case "reshape":
             return view.reshape(operator.result_shape)
         case "slice":
-            return view.slice(attrs["offsets"], attrs["sizes"])
+            return view.slice(attrs["offsets"], attrs["sizes"], attrs.get("strides"))
         case "broadcast":
             return view.broadcast(operator.result_shape, attrs["dimensions"])
     raise AssertionError(operator.name)

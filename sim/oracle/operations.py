@@ -24,9 +24,10 @@ from tilewright.passes.ir.tensors import choice_of, operator_of
 from tilewright.planning.operators import attention as attention_plan
 from tilewright.planning.operators import gather as gather_plan
 from tilewright.planning.operators import matmul as matmul_plan
+from tilewright.planning.operators import movement
 from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.empty import is_empty
-from tilewright.planning.operators.rowwise import RowRecord, column_width, reduction
+from tilewright.planning.operators.rowwise import RowRecord, column_width, reduction, row_axis
 
 Array = NDArray[Any]
 
@@ -52,7 +53,7 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
     if kind == "attention":
         return _attention(operator, _record(op), *operands)
     if kind == "layer_norm":
-        return _layer_norm(operator, _record(op), *operands)
+        return _layer_norm(operator, *operands, _record(op))
     if kind == "gather":
         return _gather(operator, _record(op), *operands)
     if kind == "bias_gelu":
@@ -206,7 +207,19 @@ def _reduce(operator: Operator, x: Array) -> Array:
     return numerics.reduce_rows(reduction(kind), rows, operator.result_dtype, saturate=_saturates(operator))
 
 
-def _layer_norm(operator: Operator, record: RowRecord, x: Array, gamma: Array, beta: Array) -> Array:
+def _along(function: Callable[..., Array]) -> Callable[..., Array]:
+    """An operation on rows, along the axis that it names."""
+
+    def run(operator: Operator, x: Array, *rest: Any) -> Array:
+        axis = row_axis(operator)
+        rows = np.ascontiguousarray(np.moveaxis(x, axis, -1))
+        return np.ascontiguousarray(np.moveaxis(function(operator, rows, *rest), -1, axis))
+
+    return run
+
+
+@_along
+def _layer_norm(operator: Operator, x: Array, gamma: Array, beta: Array, record: RowRecord) -> Array:
     if record.split:
         block = column_width(x.shape[-1])
         parts = [numerics.norm_statistics(x[..., at : at + block]) for at in range(0, x.shape[-1], block)]
@@ -220,6 +233,7 @@ def _layer_norm(operator: Operator, record: RowRecord, x: Array, gamma: Array, b
     )
 
 
+@_along
 def _rms_norm(operator: Operator, x: Array, gamma: Array) -> Array:
     return numerics.rms_norm_rows(x, gamma, _epsilon(operator), operator.result_dtype, _saturates(operator))
 
@@ -228,6 +242,7 @@ def _epsilon(operator: Operator) -> float:
     return float(operator.attributes.get("epsilon", 1e-6))
 
 
+@_along
 def _softmax(operator: Operator, x: Array) -> Array:
     return numerics.softmax_rows(
         x,
@@ -243,10 +258,13 @@ def _pad(operator: Operator, x: Array) -> Array:
     if not is_integer(operator.result_dtype):
         value = numerics.round_to(np.array([value], np.float64), operator.result_dtype)[0]
     result = np.full(operator.result_shape, value, x.dtype)
-    inside = tuple(
-        slice(low, low + size) for low, size in zip(operator.attributes["low"], x.shape, strict=True)
+    taken, offsets, steps = movement.inside(operator)
+    box = tuple(slice(start, start + size) for start, size in taken)
+    target = tuple(
+        slice(offset, offset + (size - 1) * step + 1, step) if size else slice(0, 0)
+        for offset, step, (_, size) in zip(offsets, steps, taken, strict=True)
     )
-    result[inside] = x
+    result[target] = x[box]
     return result
 
 
@@ -259,7 +277,9 @@ def _broadcast(operator: Operator, x: Array) -> Array:
 
 def _slice(operator: Operator, x: Array) -> Array:
     offsets, sizes = operator.attributes["offsets"], operator.attributes["sizes"]
-    return x[tuple(slice(offset, offset + size) for offset, size in zip(offsets, sizes, strict=True))]
+    steps = operator.attributes.get("strides", (1,) * x.ndim)
+    box = zip(offsets, sizes, steps, strict=True)
+    return x[tuple(slice(o, o + (n - 1) * k + 1, k) if n else slice(0, 0) for o, n, k in box)]
 
 
 _OPERATIONS: dict[str, Callable[..., Array]] = {

@@ -32,6 +32,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "empty_rows": ("zero", "uniform", "nan"),
     "epsilon": ("zero", "positive"),
     "high": ANY,
+    "interior": ("None", "given"),
     "keep_dims": BOTH,
     "kind": ("sum", "max", "min", "prod", "mean", "any", "all"),
     "low": ANY,
@@ -42,6 +43,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "saturate": BOTH,
     "scale": SIGNS,
     "sizes": ANY,
+    "strides": ("None", "given"),
     "transpose_a": BOTH,
     "transpose_b": BOTH,
     "value": (*SIGNS, "infinite", "nan"),
@@ -55,6 +57,7 @@ SPECIAL = {
     ("softmax", "scale"): ("negative", "positive"),
     ("attention", "scale"): ("negative", "positive"),
     ("constant", "value"): ANY,
+    **{(name, "axis"): ("None", "zero", "positive") for name in ("softmax", "layer_norm", "rms_norm")},
 }
 FLOATS = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2", "f16", "bf16", "f32")
 INTEGERS = ("i8", "i32")
@@ -117,6 +120,8 @@ def _class(name: str, attribute: str, given: Attribute | None) -> str:
     if classes == ANY:
         return "any"
     value: Any = None if given is None else python_value(given)
+    if "given" in classes:
+        return "None" if value is None else "given"
     if classes == BOTH:
         return str(bool(value))
     if attribute == "axes":

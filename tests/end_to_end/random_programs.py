@@ -434,6 +434,17 @@ def siblings(w: Writer, seed: int) -> list[Value]:
             f"({signed[0].type}) -> {total.type}"
         )
         found.append(total)
+    if seed % 4 == 2:
+        truth = w.argument((3, 5), "i1")
+        found.append(Value(w.fresh(), (3,), "i1"))
+        w.lines.append(
+            f"{w.indent}{found[-1].name} = tile_tensor.reduce {('any', 'all')[seed // 4 % 2]} {truth.name} "
+            f"axes [1] : ({truth.type}) -> {found[-1].type}"
+        )
+        table = w.argument((5, 3), ELEMENTS[seed // 4 % len(ELEMENTS)])
+        indices = Value(w.fresh("n"), (2,), "i32")
+        w.add_argument(indices, "input")
+        found.append(w.op("gather", [table, indices], "", (2, 3), table.dtype))
     if seed % 4 == 1 and not is_integer(source.dtype):
         found.append(w.op("exp", [source], "", source.shape, FP8[seed // 4 % len(FP8)]))
     return found
@@ -507,13 +518,15 @@ def softmax(w: Writer) -> Value:
 def norm(w: Writer, name: str) -> Value:
     rng = w.rng
     x = w.some(lambda v: v.shape and not is_integer(v.dtype), lambda: (w.shape(1, 4), w.element(FLOATS)))
-    columns = (x.shape[-1],)
+    axis = rng.randrange(len(x.shape)) if rng.random() < 0.4 else len(x.shape) - 1
+    columns = (x.shape[axis],)
+    along = f"axis {axis} " if axis < len(x.shape) - 1 or rng.random() < 0.2 else ""
     dtype = rng.choice((x.dtype, x.dtype, *FLOATS))
     if name == "softmax":
-        clauses = f"scale {rng.choice(SCALES)}" if rng.random() < 0.6 else ""
+        clauses = along + (f"scale {rng.choice(SCALES)}" if rng.random() < 0.6 else "")
         return w.op(name, [x], w.with_empty_rows(clauses), x.shape, dtype, w.saturation(dtype))
     vectors = [w.get(columns, rng.choice(FLOATS)) for _ in range(2 if name == "layer_norm" else 1)]
-    epsilon = f"epsilon {rng.choice(('1.0e-05', '1.0e-06', '0.1', '0.0'))}"
+    epsilon = f"{along}epsilon {rng.choice(('1.0e-05', '1.0e-06', '0.1', '0.0'))}"
     return w.op(name, [x, *vectors], epsilon, x.shape, dtype, w.saturation(dtype))
 
 
@@ -630,7 +643,13 @@ def slice_(w: Writer) -> Value:
     x = w.some(lambda v: len(v.shape) >= 1, lambda: (w.shape(1, 4), w.element(ELEMENTS)))
     offsets = [w.rng.randrange(n) for n in x.shape]
     sizes = [w.rng.randint(1, n - o) for n, o in zip(x.shape, offsets, strict=True)]
-    return w.op("slice", [x], f"offsets {_array(offsets)} sizes {_array(sizes)}", tuple(sizes), x.dtype)
+    clauses = ""
+    if w.rng.random() < 0.4:
+        steps = [w.rng.choice((1, 2, 2, 3, 4, 8)) for _ in sizes]
+        sizes = [-(-size // step) for size, step in zip(sizes, steps, strict=True)]
+        clauses = f" strides {_array(steps)}"
+    clauses = f"offsets {_array(offsets)} sizes {_array(sizes)}{clauses}"
+    return w.op("slice", [x], clauses, tuple(sizes), x.dtype)
 
 
 def broadcast(w: Writer) -> Value:
@@ -670,13 +689,15 @@ def pad(w: Writer) -> Value:
         lambda v: len(v.shape) >= 1 and math.prod(v.shape) <= LIMIT // 4,
         lambda: (w.shape(1, 4, LIMIT // 4), w.element(ELEMENTS)),
     )
-    low = [w.rng.choice((0, 0, 1, 2, 5)) for _ in x.shape]
-    high = [w.rng.choice((0, 0, 1, 3)) for _ in x.shape]
-    shape = tuple(n + a + b for n, a, b in zip(x.shape, low, high, strict=True))
-    if math.prod(shape) > LIMIT:
+    low = [w.rng.choice((0, 0, 1, 2, 5, -1, -2)) for _ in x.shape]
+    high = [w.rng.choice((0, 0, 1, 3, -1, -4)) for _ in x.shape]
+    inside = [w.rng.choice((0, 0, 1, 2)) if w.rng.random() < 0.4 else 0 for _ in x.shape]
+    shape = tuple(n + (n - 1) * c + a + b for n, a, b, c in zip(x.shape, low, high, inside, strict=True))
+    if math.prod(shape) > LIMIT or min(shape) < 1:
         return transpose(w) if len(x.shape) > 1 else reshape(w)
     value = w.rng.choice(("", *(f"value {v}" for v in _pad_values(x.dtype))))
-    return w.op("pad", [x], f"low {_array(low)} high {_array(high)} {value}".strip(), shape, x.dtype)
+    between = f" interior {_array(inside)}" if any(inside) else ""
+    return w.op("pad", [x], f"low {_array(low)} high {_array(high)}{between} {value}".strip(), shape, x.dtype)
 
 
 def _pad_values(dtype: str) -> tuple[str, ...]:

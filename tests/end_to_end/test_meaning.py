@@ -353,6 +353,42 @@ CASES = (
         ((300.9, -1.5),),
         (44, -1),
     ),
+    # slices and pads
+    Case(
+        "every second element",
+        "slice %a offsets [1, 0] sizes [2, 2] strides [2, 3]",
+        "4x4xf16 -> 2x2xf16",
+        (range(16),),
+        (4, 7, 12, 15),
+    ),
+    Case(
+        "elements between elements",
+        "pad %a low [1] high [-1] interior [2] value 9.0",
+        "3xf16 -> 7xf16",
+        ((1.0, 2.0, 3.0),),
+        (9.0, 1.0, 9.0, 9.0, 2.0, 9.0, 9.0),
+    ),
+    Case(
+        "a pad that takes elements away",
+        "pad %a low [-2, 1] high [0, -1] value 9.0",
+        "4x2xf32 -> 2x2xf32",
+        (range(8),),
+        (9.0, 4.0, 9.0, 6.0),
+    ),
+    Case(
+        "a pad that leaves nothing",
+        "pad %a low [-2] high [3] value 1.0",
+        "2xf16 -> 3xf16",
+        ((5, 6),),
+        (1,) * 3,
+    ),
+    Case(
+        "softmax of columns",
+        "softmax %a axis 0",
+        "2x2xf32 -> 2x2xf32",
+        ((0.0, 3.0, 0.0, 3.0),),
+        (0.5, 0.5, 0.5, 0.5),
+    ),
     # truth values
     Case(
         "nothing compares with NaN but by ne",

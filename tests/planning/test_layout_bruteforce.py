@@ -148,8 +148,11 @@ def view_chains(draw, storage: tuple[int, ...], steps: int = 3, injective: bool 
         elif kind == "slice":
             starts = [draw(st.integers(0, n - 1)) for n in view.shape]
             sizes = [draw(st.integers(1, n - s)) for n, s in zip(view.shape, starts, strict=True)]
-            new = view.slice(starts, sizes)
-            array = where[tuple(slice(s, s + n) for s, n in zip(starts, sizes, strict=True))]
+            steps = [draw(st.sampled_from([1, 1, 2, 3])) for _ in view.shape]
+            sizes = [-(-n // k) for n, k in zip(sizes, steps, strict=True)]
+            new = view.slice(starts, sizes, steps)
+            box = zip(starts, sizes, steps, strict=True)
+            array = where[tuple(slice(s, s + (n - 1) * k + 1, k) for s, n, k in box)]
         elif kind == "reshape":
             shape = draw(st.sampled_from(factorings(where.size)))
             new, array = view.reshape(shape), where.reshape(shape)

@@ -248,9 +248,65 @@ func.func @main(%x: tensor<4x8xf16>, %y: tensor<3x8xf16>) {
 
 // -----
 
-// CHECK: pad by -1 on axis 1: use slice to remove elements
+// CHECK: pad takes 1 more elements from axis 1 than it has
 func.func @main(%x: tensor<4x8xf16>) {
-  %0 = tile_tensor.pad %x low [0, -1] high [2, 0] : (tensor<4x8xf16>) -> tensor<6x7xf16>
+  %0 = tile_tensor.pad %x low [0, -9] high [2, 0] : (tensor<4x8xf16>) -> tensor<6x7xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: pad by -1 between elements of axis 0: use a slice with strides
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.pad %x low [0] high [0] interior [-1] : (tensor<4xf16>) -> tensor<1xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: pad of 4 needs 1 interior count, found 2
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.pad %x low [0] high [0] interior [1, 1] : (tensor<4xf16>) -> tensor<7xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: slice takes every 0-th element of axis 0; a stride is 1 or more
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.slice %x offsets [0] sizes [2] strides [0] : (tensor<4xf16>) -> tensor<2xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: slice of 4 needs 1 stride, found 2
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.slice %x offsets [0] sizes [2] strides [1, 1] : (tensor<4xf16>) -> tensor<2xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: slice takes [1, 6) of axis 0, which has extent 4
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.slice %x offsets [1] sizes [3] strides [2] : (tensor<4xf16>) -> tensor<3xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: axis 2 is out of range for rank 2
+func.func @main(%x: tensor<4x8xf16>) {
+  %0 = tile_tensor.softmax %x axis 2 : (tensor<4x8xf16>) -> tensor<4x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: gamma must have shape 4, axis 0 of 4x8, found 8
+func.func @main(%x: tensor<4x8xf16>, %g: tensor<8xf16>) {
+  %0 = tile_tensor.rms_norm %x, %g axis 0 epsilon 1.0e-06 : (tensor<4x8xf16>, tensor<8xf16>) -> tensor<4x8xf16>
   func.return
 }
 
