@@ -45,7 +45,13 @@ if TYPE_CHECKING:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("tile-run", description=__doc__, allow_abbrev=False)
-    parser.add_argument("program", type=Path, help="program folder, or a module of any level")
+    parser.add_argument("program", type=Path, nargs="?", help="program folder, or a module of any level")
+    parser.add_argument(
+        "--cases",
+        type=Path,
+        metavar="FILE",
+        help="instead of a program: small ones of StableHLO with inputs and results, a JSON record a line",
+    )
     parser.add_argument("--machine", help="name of a machine or path of a machine file")
     parser.add_argument(
         "--entry", metavar="NAME", help="the function to run (default: the only program, or @main)"
@@ -129,6 +135,8 @@ def run(arguments: Sequence[str]) -> int:
     from tilewright.tools import run_checks, run_report
 
     options = _parser().parse_args(arguments)
+    if (options.program is None) == (options.cases is None):
+        raise RunError("give a program, or --cases FILE")
     run_checks.check_writable(
         {
             "--json": options.json,
@@ -138,6 +146,10 @@ def run(arguments: Sequence[str]) -> int:
         },
         {"--artifacts": options.artifacts},
     )
+    if options.cases is not None:
+        from tilewright.tools import run_cases
+
+        return run_cases.report(run_cases.run_cases(options.cases, options.machine or "t16"), options.json)
     clock = Clock(steps=StepLog(options.steps))
     start = time.perf_counter()
     folder = ProgramFolder.read(
