@@ -2,10 +2,10 @@
 """
 `tile-run --cases FILE.jsonl`: small programs with their inputs and results, one JSON record a line.
 
-A record has `id`; the program as text of StableHLO (`args_mlir`, or `generic`); `inputs`, and `checks`: each with
-`kind` (`eq` or `almost_eq` within `tolerance`, absolute), `result` (its number) and `expected`. Tensors are
-`shape`, `dtype` (MLIR's name) and `hex`, the little-endian bytes. `poison` fills unwritten memory. A record is
-right, unsupported (the import or the compiler refuses it, and says why) or wrong; that fails the run.
+A record has `id`; the program as text of StableHLO (`args_mlir`, or `generic`); `inputs`, and `checks`, each
+with `kind` (`eq` or `almost_eq` within `tolerance`, absolute), `result` (its number) and `expected`. Tensors
+are `shape`, `dtype` (MLIR's name) and `hex`, the little-endian bytes. `poison` fills unwritten memory. A
+record is right, unsupported (the import or the compiler refuses it, and says why) or wrong; that fails.
 """
 
 from __future__ import annotations

@@ -143,6 +143,7 @@ def test_machine_files_name_near_fields(tmp_path: Path) -> None:
 
 TOOLS = {
     "tile_alloc": ["{problem}"],
+    "tile_import": ["{program}", "-o", "{folder}"],
     "tile_kernels": [],
     "tile_opt": ["{program}"],
     "tile_reduce": [],
@@ -168,7 +169,8 @@ def test_a_full_disk_ends_in_a_line(tool: str, tmp_path: Path) -> None:
     )
     (tmp_path / "problem.json").write_text(json.dumps(PROBLEM), encoding="utf-8")
     arguments = [
-        a.format(program=tmp_path / "p.mlir", problem=tmp_path / "problem.json") for a in TOOLS[tool]
+        a.format(program=tmp_path / "p.mlir", problem=tmp_path / "problem.json", folder=tmp_path / "f")
+        for a in TOOLS[tool]
     ]
     code = f"import sys; from tilewright import launch; sys.exit(launch.{tool}())"
     with open("/dev/full", "w", encoding="utf-8") as full:
