@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 
 from tilewright.dialects import tile_tensor as tt
 from tilewright.dialects.nearest import nearest
-from tilewright.dialects.reference import Step, saturates
+from tilewright.dialects.reference import (
+    Step,
+    saturates,
+    scale_of,
+    scaled_scores,
+    shared_heads,
+    visible_keys,
+)
 from tilewright.dialects.tensor.base import element_of, is_float, is_float8
 from tilewright.machine.dtypes import float_format
 from tilewright.machine.kernels.matrix_unit import pass_inputs
@@ -166,7 +173,7 @@ def _matmul(op: tt.MatmulOp, operands: Sequence[Array], exact: Array) -> Error:
 
 
 def _attention(op: tt.AttentionOp, operands: Sequence[Array], exact: Array) -> Error:
-    q, k, v = operands[:3]
+    q, k, v = operands[0], *(shared_heads(operands[0], x) for x in operands[1:3])
     element, accumulate = element_of(op.query), str(op.accumulate_type)
     unit = _sum_of(str(element), accumulate)
     held = "f16" if is_float8(element) and accumulate == "f32" else str(element)  # the probabilities
@@ -175,13 +182,19 @@ def _attention(op: tt.AttentionOp, operands: Sequence[Array], exact: Array) -> E
         return _none(op, operands, exact)
     scores = np.matmul(q, k.swapaxes(-1, -2))
     wrong, over = unit.error(q.shape[-1], np.matmul(_finite(q), _finite(k).swapaxes(-1, -2)))
-    if len(operands) > 3:
-        scores = scores + operands[3]
+    mask = operands[3] if len(operands) > 3 else None
+    scale, seen = scale_of(op), visible_keys(op, *scores.shape[-2:])
+    after = mask is not None and op.mask_place.data is tt.MaskPlace.AFTER_SCALE
+    z = scaled_scores(op, scores, mask)
+    if mask is not None:
+        if after:
+            wrong = wrong * abs(scale)
+        scores = z if after else scores + mask
         wrong = wrong + unit.unit * (np.abs(scores) + wrong)
-    scale = float(op.scale.value.data)
-    wrong = np.where(np.isfinite(scores), wrong, 0.0)
-    lost = np.isfinite(scores) & (np.abs(scores) + wrong >= unit.largest)
-    z, dz = scores * scale, wrong * abs(scale)
+    wrong = np.where(np.isfinite(scores) & seen, wrong, 0.0)
+    lost = np.isfinite(scores) & (np.abs(scores) + wrong >= unit.largest) & seen
+    over = over & seen
+    dz = wrong if after else wrong * abs(scale)
     if op.empty_rows.data == tt.EmptyRows.UNIFORM:  # every key of a row that is masked whole counts alike
         z = np.where((z == -np.inf).all(axis=-1, keepdims=True), 0.0, z)
     # only what may be the largest shifts the row

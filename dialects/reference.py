@@ -482,9 +482,13 @@ def _matmul(op: tile_tensor.MatmulOp, a: Array, b: Array) -> Array:
     return np.ldexp(np.matmul(a, b), op.scale.value.data)
 
 
-def _softmax(op: tile_tensor.SoftmaxOp | tile_tensor.AttentionOp, x: Array) -> Array:
-    """softmax(scale * x); a row of which that is minus infinity throughout is what `empty_rows` says."""
-    scaled = x * float(np.float32(op.scale.value.data))
+def scale_of(op: tile_tensor.SoftmaxOp | tile_tensor.AttentionOp) -> float:
+    """The factor of the scores, as it is held: in f32."""
+    return float(np.float32(op.scale.value.data))
+
+
+def _softmax(op: tile_tensor.SoftmaxOp | tile_tensor.AttentionOp, scaled: Array) -> Array:
+    """softmax of scaled scores; a row that is minus infinity throughout is what `empty_rows` says."""
     highest = scaled.max(axis=-1, keepdims=True, initial=-np.inf)
     raised = np.exp(scaled - highest)
     result = raised / raised.sum(axis=-1, keepdims=True)
@@ -494,12 +498,43 @@ def _softmax(op: tile_tensor.SoftmaxOp | tile_tensor.AttentionOp, x: Array) -> A
         case tile_tensor.EmptyRows.ZERO:
             return np.where(highest == -np.inf, 0.0, result)
         case tile_tensor.EmptyRows.UNIFORM:
-            return np.where(highest == -np.inf, 1.0 / max(x.shape[-1], 1), result)
+            return np.where(highest == -np.inf, 1.0 / max(scaled.shape[-1], 1), result)
 
 
 def _attention(op: tile_tensor.AttentionOp, q: Array, k: Array, v: Array, mask: Array | None = None) -> Array:
-    scores = np.matmul(q, k.swapaxes(-1, -2))
-    return np.matmul(_softmax(op, scores if mask is None else scores + mask), v)
+    k, v = shared_heads(q, k), shared_heads(q, v)
+    scaled = scaled_scores(op, np.matmul(q, k.swapaxes(-1, -2)), mask)
+    return np.matmul(_softmax(op, scaled), v)
+
+
+def shared_heads(q: Array, x: Array) -> Array:
+    """Keys or values [.., g, tk, d] as every head of the queries [.., h, tq, d] sees them."""
+    if q.ndim < 3 or q.shape[-3] == x.shape[-3]:
+        return x
+    return np.repeat(x, q.shape[-3] // x.shape[-3], axis=-3)
+
+
+def scaled_scores(op: tile_tensor.AttentionOp, scores: Array, mask: Array | None) -> Array:
+    """Scores with their mask and scale; minus infinity where a query does not see a key."""
+    scale = scale_of(op)
+    if mask is None:
+        scaled = scores * scale
+    elif op.mask_place.data is tile_tensor.MaskPlace.AFTER_SCALE:
+        scaled = scores * scale + mask
+    else:
+        scaled = (scores + mask) * scale
+    return np.where(visible_keys(op, *scores.shape[-2:]), scaled, -np.inf)
+
+
+def visible_keys(op: tile_tensor.AttentionOp, queries: int, keys: int) -> Array:
+    """Which keys a query sees, bool [tq, tk]."""
+    ahead = np.arange(keys)[None, :] - (np.arange(queries)[:, None] + op.query_offset.value.data)
+    seen = np.ones(ahead.shape, bool)
+    if op.causal is not None:
+        seen &= ahead <= 0
+    if op.window is not None:
+        seen &= np.abs(ahead) < op.window.value.data
+    return seen
 
 
 def _reduce(op: tile_tensor.ReduceOp, x: Array) -> Array:
@@ -685,7 +720,7 @@ _SEMANTICS: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.SinOp: lambda op, x: _sin(x),
     tile_tensor.XorOp: lambda op, a, b: a ^ b,
     tile_tensor.SiluOp: lambda op, x: _silu(x),
-    tile_tensor.SoftmaxOp: _along(lambda op, x: _softmax(op, x)),
+    tile_tensor.SoftmaxOp: _along(lambda op, x: _softmax(op, x * scale_of(op))),
     tile_tensor.SqrtOp: lambda op, x: np.sqrt(x),
     tile_tensor.SquareOp: lambda op, x: x * x,
     tile_tensor.SubOp: lambda op, a, b: a - b,

@@ -100,6 +100,8 @@ from tilewright.dialects.tensor.products import (
     AttentionOp,
     EmptyRows,
     EmptyRowsAttr,
+    MaskPlace,
+    MaskPlaceAttr,
     MatmulOp,
 )
 from tilewright.dialects.tensor.rows import (
@@ -143,6 +145,7 @@ __all__ = [
     "LayerNormOp",
     "Log1pOp",
     "LogOp",
+    "MaskPlace",
     "MatmulOp",
     "MaximumOp",
     "MinimumOp",
@@ -255,5 +258,13 @@ TileTensor = Dialect(
         TransposeOp,
         XorOp,
     ],
-    [ApproximationAttr, DirectionAttr, EmptyRowsAttr, OutOfRangeAttr, ReductionAttr, RoundingAttr],
+    [
+        ApproximationAttr,
+        DirectionAttr,
+        EmptyRowsAttr,
+        MaskPlaceAttr,
+        OutOfRangeAttr,
+        ReductionAttr,
+        RoundingAttr,
+    ],
 )

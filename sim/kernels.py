@@ -241,6 +241,46 @@ def _softmax_exp(
     return list(numerics.softmax_exp(scores, extreme, scale, outs[0], outs[1], saturate, empty))
 
 
+def _seen(scores: Array, first_query: Array, first_key: Array, scalars: Scalars, hidden: float) -> Array:
+    """Scores (T, b, m, n) with `hidden` where a row does not see a key: rows repeat after `rows` queries."""
+    queries = first_query[:, :1].astype(np.int64) + np.arange(scores.shape[2])  # (T, m)
+    keys = first_key[:, :1].astype(np.int64) + np.arange(scores.shape[3])  # (T, n)
+    at = queries % int(scalars["rows"]) + int(scalars["offset"])
+    ahead = keys[:, None, :] - at[:, :, None]  # (T, m, n)
+    seen = (ahead >= -int(scalars["before"])) & (ahead <= int(scalars["after"]))
+    return np.where(seen[:, None], scores, np.array(hidden, scores.dtype))
+
+
+def _band(kind: str) -> Semantics:
+    def run(
+        ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+    ) -> list[Array]:
+        scores = _full(ins[0], (_tiles(ins), *extents[:3]))
+        seen = _seen(scores, ins[1], ins[2], scalars, -np.inf if kind == "max" else np.inf)
+        rows = numerics.reduce_rows(kind, seen.reshape(len(seen), -1, extents[2]), outs[0], None, False)
+        return [rows.reshape(len(seen), *extents[:2])]
+
+    return run
+
+
+def _band_exp(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    scores, extreme, first_query, first_key = ins
+    scores = _full(scores, (_tiles(ins), *extents[:3]))
+    hidden = -np.inf if float(scalars.get("scale", 1.0)) >= 0 else np.inf
+    seen = _seen(scores, first_query, first_key, scalars, hidden)
+    return _softmax_exp([seen, extreme], outs, scalars, extents[:3])
+
+
+def _scaled_add(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    x, y = ins
+    out = numerics.scaled_add(x, y, float(scalars["scale"]), outs[0], bool(scalars.get("saturate", 1)))
+    return [_full(out, (_tiles(ins), *extents))]
+
+
 SEMANTICS: dict[str, Semantics] = {
     **{p.kernel: _gemm(p.partial, p.inputs) for p in PRODUCTS},
     **{entry.kernel: _pointwise(entry.name) for entry in TABLE},
@@ -260,6 +300,10 @@ SEMANTICS: dict[str, Semantics] = {
     "bias_gelu": _bias_gelu,
     "softmax": _softmax,
     "softmax.exp": _softmax_exp,
+    "band.max": _band("max"),
+    "band.min": _band("min"),
+    "band.exp": _band_exp,
+    "scaled_add": _scaled_add,
 }
 
 

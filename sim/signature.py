@@ -31,15 +31,20 @@ INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
         "rows": (1, _INT32),
         "empty_rows": (0, len(EMPTY_ROWS) - 1),
         "runs": (0, _INT32),
+        "offset": (-(2**30), 2**30),
+        "before": (0, 2**30),
+        "after": (0, 2**30),
     }
 )
 """Least and largest value of scalars that are integers."""
-_FACTORS = ("softmax", "softmax.exp")
+_FACTORS = ("softmax", "softmax.exp", "band.exp", "scaled_add")
 """Kernels whose `scale` is a factor and no power of two."""
 _REQUIRED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "fill": ("value",),
         "norm.merge": ("count",),
+        "scaled_add": ("scale",),
+        **dict.fromkeys(("band.max", "band.min", "band.exp"), ("rows", "offset", "before", "after")),
         **dict.fromkeys(("layer_norm", "rms_norm", "norm.apply"), ("epsilon",)),
     }
 )
@@ -62,7 +67,10 @@ _FLOATS = (
     "bias_gelu",
     "softmax",
     "softmax.exp",
+    "scaled_add",
 )
+_BAND = ("band.max", "band.min", "band.exp")
+"""Kernels on floats whose last two operands are numbers of queries and keys."""
 
 
 def call_problem(call: DecodedCall, entry: Kernel) -> tuple[str, str] | None:
@@ -116,6 +124,9 @@ def _type_problem(entry: Kernel, ins: list[str], outs: list[str]) -> str | None:
         wrong = [dtype for dtype in (*ins, *outs) if not is_float(dtype)]
     elif function in FUNCTIONS and function != name:
         wrong = _pointwise_problem(FUNCTIONS[function], ins, outs[0])
+    elif name in _BAND:
+        wrong = [dtype for dtype in (*ins[:-2], *outs) if not is_float(dtype)]
+        wrong += [dtype for dtype in ins[-2:] if dtype != "i32"]
     elif name == "copy":
         wrong = [dtype for dtype in outs if dtype != ins[0]]
     elif name in ("widen", "fill"):

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     f16,
     f32,
     i32,
+    i64,
 )
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
@@ -55,6 +56,10 @@ def _verify_accumulate(accumulate: Attribute | None, element: Attribute) -> None
     )
 
 
+MOST_KEYS = (1 << 30) - 1
+"""The widest window and the largest offset of queries: sums with numbers of keys stay in 32 bits."""
+
+
 class EmptyRows(StrEnum):
     """What becomes of a row of scores that is masked whole: every scaled score is minus infinity."""
 
@@ -68,6 +73,20 @@ class EmptyRowsAttr(EnumAttribute[EmptyRows], SpacedOpaqueSyntaxAttribute):
     """`#tile_tensor<empty_rows zero>`."""
 
     name = "tile_tensor.empty_rows"
+
+
+class MaskPlace(StrEnum):
+    """Whether a mask is added to the scores before or after they are multiplied by the scale."""
+
+    BEFORE_SCALE = auto()
+    AFTER_SCALE = auto()
+
+
+@irdl_attr_definition
+class MaskPlaceAttr(EnumAttribute[MaskPlace], SpacedOpaqueSyntaxAttribute):
+    """`#tile_tensor<mask_place after_scale>`."""
+
+    name = "tile_tensor.mask_place"
 
 
 def verify_softmax_scale(scale: float) -> None:
@@ -165,11 +184,14 @@ class MatmulOp(RoundingOperation):
 @irdl_op_definition
 class AttentionOp(RoundingOperation):
     """
-    `softmax(scale * (q k^T + mask)) v` on `q[.., tq, d]`, `k[.., tk, d]`, `v[.., tk, dv]`.
+    `softmax(scale * (q k^T + mask)) v` on `q[.., h, tq, d]`, `k[.., g, tk, d]`, `v[.., g, tk, dv]`.
 
-    The mask is optional, any float, and broadcast to the scores `[.., tq, tk]`; its last axis is `tk`. It is
-    added before the scale. `accumulate` is the type of the scores and of the running sums of both products:
-    see `accumulate_type`. `empty_rows` says what a row of scores gives that is masked whole.
+    Heads `i * h / g` to `(i + 1) * h / g - 1` of the queries share head i of keys and values. The mask is
+    optional, any float, and broadcast to the scores `[.., h, tq, tk]`; its last axis is `tk`. It is added
+    where `mask_place` says. Query i stands at key `i + query_offset`: with `causal` it sees no key behind,
+    with `window` none that is `window` or more away. `accumulate` is the type of the scores and of the
+    running sums of both products: see `accumulate_type`. `empty_rows` says what a row of scores gives that is
+    masked whole.
     """
 
     name = "tile_tensor.attention"
@@ -179,11 +201,16 @@ class AttentionOp(RoundingOperation):
     mask = opt_operand_def(TensorType)
     scale = prop_def(FloatAttr[Float32Type], default_value=float_attribute(1.0))
     accumulate = opt_prop_def(TypeAttribute)
+    mask_place = prop_def(MaskPlaceAttr, default_value=MaskPlaceAttr(MaskPlace.BEFORE_SCALE))
+    causal = opt_prop_def(UnitAttr)
+    window = opt_prop_def(IntegerAttr.constr(type=eq(i64)))
+    query_offset = prop_def(IntegerAttr.constr(type=eq(i64)), default_value=IntegerAttr(0, i64))
     empty_rows = prop_def(EmptyRowsAttr, default_value=EmptyRowsAttr(EmptyRows.ZERO))
     custom_directives = (Float32,)
     assembly_format = (
         "$query `,` $key `,` $value (`,` $mask^)? (`accumulate` $accumulate^)? "
-        "(`scale` custom<Float32>($scale)^)? (`empty_rows` $empty_rows^)? attr-dict "
+        "(`scale` custom<Float32>($scale)^)? (`mask_place` $mask_place^)? (`causal` $causal^)? "
+        "(`window` $window^)? (`query_offset` $query_offset^)? (`empty_rows` $empty_rows^)? attr-dict "
         "`:` functional-type(operands, results)"
     )
 
@@ -196,6 +223,10 @@ class AttentionOp(RoundingOperation):
         *,
         scale: float = 1.0,
         accumulate: TypeAttribute | None = None,
+        mask_place: str = "before_scale",
+        causal: bool = False,
+        window: int | None = None,
+        query_offset: int = 0,
         empty_rows: str = "zero",
         element_type: Attribute | None = None,
         saturate: bool = True,
@@ -211,6 +242,10 @@ class AttentionOp(RoundingOperation):
             properties={
                 "scale": float_attribute(scale),
                 "accumulate": accumulate,
+                "mask_place": MaskPlaceAttr(MaskPlace(mask_place)),
+                "causal": UnitAttr() if causal else None,
+                "window": None if window is None else IntegerAttr(window, i64),
+                "query_offset": IntegerAttr(query_offset, i64),
                 "empty_rows": EmptyRowsAttr(EmptyRows(empty_rows)),
                 "saturate": BoolAttr.from_bool(saturate),
             },
@@ -231,3 +266,17 @@ class AttentionOp(RoundingOperation):
         super().verify_elements()
         _verify_accumulate(self.accumulate, element_of(self.query))
         verify_softmax_scale(self.scale.value.data)
+        require(
+            self.mask is not None or self.mask_place.data is MaskPlace.BEFORE_SCALE,
+            "`mask_place` says where a mask is added, and there is none",
+        )
+        window, offset = self.window, self.query_offset.value.data
+        require(
+            window is None or 1 <= window.value.data <= MOST_KEYS,
+            f"a window is of 1 to {MOST_KEYS} keys, found {window.value.data if window else 0}",
+        )
+        require(
+            offset == 0 or self.causal is not None or window is not None,
+            f"`query_offset` {offset} is about `causal` or `window`, and there is neither",
+        )
+        require(abs(offset) <= MOST_KEYS, f"a query offset is at most {MOST_KEYS} either way, found {offset}")

@@ -113,17 +113,22 @@ def normalized(shape: Shape, vectors: Sequence[tuple[str, Shape]] = (), axis: in
 
 def attention(query: Shape, key: Shape, value: Shape, mask: Shape | None = None) -> Shape:
     """
-    `q[.., tq, d], k[.., tk, d], v[.., tk, dv] -> [.., tq, dv]`; a mask [.., 1 or tq, tk] broadcasts to the
-    scores.
+    `q[.., h, tq, d], k[.., g, tk, d], v[.., g, tk, dv] -> [.., h, tq, dv]`, g dividing h; a mask
+    [.., 1 or tq, tk] broadcasts to the scores [.., h, tq, tk].
     """
     if min(len(query), len(key), len(value)) < 2:
         raise ShapeError(
             f"attention needs operands of rank 2 or more, found {show(query)}, {show(key)} and {show(value)}"
         )
-    if not query[:-2] == key[:-2] == value[:-2]:
+    if key[:-2] != value[:-2] or len(query) != len(key) or query[:-3] != key[:-3]:
         raise ShapeError(
-            "attention needs equal leading (batch, head) dimensions, found "
-            f"{_show_leading(query)}, {_show_leading(key)} and {_show_leading(value)}"
+            "attention needs equal leading (batch, head) dimensions, but for fewer heads of keys and values, "
+            f"found {_show_leading(query)}, {_show_leading(key)} and {_show_leading(value)}"
+        )
+    if len(query) > 2 and query[-3] != key[-3] and (not key[-3] or query[-3] % key[-3]):
+        raise ShapeError(
+            f"{key[-3]} heads of keys and values cannot be shared by {query[-3]} of queries: "
+            "they must divide them"
         )
     if query[-1] != key[-1]:
         raise ShapeError(f"query and key differ in their last axis: {query[-1]} and {key[-1]}")

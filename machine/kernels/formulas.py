@@ -287,6 +287,32 @@ def reduce_trailing(bundles: int) -> Formula:
     return formula
 
 
+def reduce_rows(bundles: int) -> Formula:
+    """Reduction of the last of three axes (b, m, n)."""
+    whole = reduce_trailing(bundles)
+
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        return whole(machine, extents, dtypes, {"reduced": 1})
+
+    return formula
+
+
+BAND_BUNDLES = 12
+"""Bundles of a worker that find the keys that a row of scores sees: the registry lists them."""
+
+
+def band(whole: Formula) -> Formula:
+    """A kernel over scores (b, m, n) whose rows see a part of the keys: as if it were all, and to find it."""
+
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        b, m = extents[:, 0], extents[:, 1]
+        found = _ceil(b * m, machine.workers) * machine.workers * BAND_BUNDLES
+        own = dtypes if len(dtypes) < 6 else (*dtypes[:2], *dtypes[4:])
+        return [*whole(machine, extents[:, :3], own, scalars), ("keys of the rows", found)]
+
+    return formula
+
+
 # Rows
 
 

@@ -419,6 +419,40 @@ for _name in ("sum", "max", "min", "prod"):
         code=512,
     )
 
+# Scores of attention.
+
+_register(
+    "scaled_add",
+    "derived",
+    "as pointwise.add: axpy takes the place of the addition in the same loop (PL ScaledAddSupervisor)",
+    f.pointwise(3, 3, f.LOOP_BINARY),
+    ins=_operands("x y"),
+    outs=_operands("z"),
+    scalars=("scale", "saturate"),
+    code=512,
+)
+_BAND = (
+    "; a row's first and last key in 12 instructions: its position (add, sub), its first key (sub, max), its"
+    " last (add, min), none of them (cmpslt, brnz), where they lie (shl, add), loads that begin or end"
+    " inside a double word (2)"
+)
+for _name in ("max", "min"):
+    _register(
+        f"band.{_name}",
+        "derived",
+        f"reduce.{_name} as if every row saw all keys{_BAND}",
+        f.band(f.reduce_rows(4)),
+        axes=("b", "m", "n", "i", "j"),
+        ins=(
+            *_operands("s", "b", "m", "n"),
+            OperandRule("first_query", ("i",), alignment=4),
+            OperandRule("first_key", ("j",), alignment=4),
+        ),
+        outs=_operands("y", "b", "m", alignment=4),
+        scalars=("rows", "offset", "before", "after"),
+        code=640,
+    )
+
 # Rows: norms, softmax, fused bias and gelu.
 
 _ONE_WIDTH = "1152 columns only: the split into set-up and bundles per 4 columns is assumed"
@@ -542,4 +576,21 @@ _register(
     scalars=("scale", "saturate", "empty_rows"),
     sub_word=True,
     code=896,
+)
+_register(
+    "band.exp",
+    "derived",
+    f"softmax.exp as if every row saw all keys{_BAND}",
+    f.band(f.softmax_exp),
+    axes=("b", "m", "n", "i", "j"),
+    ins=(
+        *_operands("s", "b", "m", "n"),
+        *_operands("max", "b", "m", alignment=4),
+        OperandRule("first_query", ("i",), alignment=4),
+        OperandRule("first_key", ("j",), alignment=4),
+    ),
+    outs=(*_operands("p", "b", "m", "n"), *_operands("sum", "b", "m", alignment=4)),
+    scalars=("scale", "saturate", "empty_rows", "rows", "offset", "before", "after"),
+    sub_word=True,
+    code=1024,
 )

@@ -295,6 +295,12 @@ def softmax_exp(
         return p, round_to(total, sum_dtype)
 
 
+def scaled_add(x: Array, y: Array, scale: float, dtype: str, saturate: bool = True) -> Array:
+    """f32(scale) * x + y on typed arrays that broadcast -> `dtype`, rounded once from f64."""
+    with np.errstate(all="ignore"):
+        return round_to(decode(x) * float(np.float32(scale)) + decode(y), dtype, saturate)
+
+
 def softmax_rows(x: Array, scale: float, dtype: str, saturate: bool = True, empty_rows: str = "nan") -> Array:
     """
     x (..., c) -> softmax of scale * x over the last axis; the sum in f32, the quotient rounded once.

@@ -61,10 +61,70 @@ class Shape:
     scale: float
     result_dtype: str
     mask: tuple[int, ...] | None = None  # its shape, padded to the rank of the scores
+    group: int = 1
+    """
+    Heads of queries that share a head of keys and values. They count as queries of one head: `queries` are
+    those of all of them, one head after another.
+    """
+    band: Band | None = None
+    mask_after: bool = False  # the mask is added to scores that have their scale
 
     @property
     def b(self) -> int:
         return math.prod(self.batch)
+
+    @property
+    def rows(self) -> int:
+        """Queries of one head."""
+        return self.queries // self.group
+
+    def view(self, *rest: int) -> View:
+        """(.., heads, rows, *rest) onto storage axes (b, queries, rest...)."""
+        if self.group == 1:
+            return batch_view(self.batch, self.queries, *rest)
+        whole = batch_view(self.batch, self.rows, *rest)
+        *outer, shared = self.batch
+        at = len(outer)
+        heads = (*whole.digits[at], (self.group, 1, self.rows))
+        shape = (*outer, shared * self.group, *whole.shape[at + 1 :])
+        return View(shape, (*whole.digits[:at], heads, *whole.digits[at + 1 :]), whole.offsets)
+
+
+@dataclass(frozen=True)
+class Band:
+    """Which keys query i sees: from `i + offset - before` to `i + offset + after`."""
+
+    offset: int
+    before: int
+    after: int
+
+
+FEATURES = ("mask", "mask_after_scale", "causal", "window", "shared_heads")
+
+
+def features(operator: Operator) -> frozenset[str]:
+    """Those of `FEATURES` that an attention needs: a strategy declines what it does not have."""
+    attributes, (q, k) = operator.attributes, (shape for shape, _ in operator.operand_types[:2])
+    found = {
+        "mask": len(operator.operand_types) > 3,
+        "mask_after_scale": attributes.get("mask_place", "before_scale") == "after_scale",
+        "causal": bool(attributes.get("causal")),
+        "window": attributes.get("window") is not None,
+        "shared_heads": q[:-2] != k[:-2],
+    }
+    return frozenset(name for name, needed in found.items() if needed)
+
+
+_UNBOUNDED = 1 << 30
+"""As many keys on one side of a query as make no difference."""
+
+
+def _band(operator: Operator) -> Band | None:
+    causal, window = bool(operator.attributes.get("causal")), operator.attributes.get("window")
+    if not causal and window is None:
+        return None
+    reach = _UNBOUNDED if window is None else int(window) - 1
+    return Band(int(operator.attributes.get("query_offset", 0)), reach, 0 if causal else reach)
 
 
 def canonical(operator: Operator) -> Shape:
@@ -77,9 +137,10 @@ def canonical(operator: Operator) -> Shape:
     kernel_name, (dtype, _), _ = choose_kernel(operator, dq, dq, operator.attributes.get("accumulate"))
     if kernel_name == "gemm.f8":
         dtype = dq  # the unit reads OCP codes as they are
+    group = q[-3] // k[-3] if len(q) > 2 else 1
     return Shape(
-        tuple(q[:-2]),
-        q[-2],
+        tuple(k[:-2]),
+        q[-2] * group,
         k[-2],
         q[-1],
         v[-1],
@@ -89,6 +150,9 @@ def canonical(operator: Operator) -> Shape:
         float(operator.attributes.get("scale", 1.0)),
         operator.result_dtype,
         _mask_shape(operator),
+        group,
+        _band(operator),
+        operator.attributes.get("mask_place", "before_scale") == "after_scale",
     )
 
 
@@ -151,8 +215,10 @@ def ranked_grids(shape: Shape, machine: Machine) -> tuple[tuple[int, int, int], 
 
         total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
         if shape.mask is not None:
-            total += cycles("pointwise.add", bb, qb, nb)
-        total += cycles("softmax.exp", bb, qb, nb)
+            total += cycles("scaled_add" if shape.mask_after else "pointwise.add", bb, qb, nb)
+        total += (
+            cycles("softmax.exp", bb, qb, nb) if shape.band is None else cycles("band.exp", bb, qb, nb, 1, 1)
+        )
         total += pair_receive_cycles(
             qb * dp,
             nb * (dp + vp),
@@ -298,7 +364,7 @@ def operand_targets(
     shape = canonical(operator)
     where = layouts(shape, record.grid, machine)
     return (
-        (where.q, batch_view(shape.batch, shape.queries, shape.depth)),
+        (where.q, shape.view(shape.depth)),
         (where.k, batch_view(shape.batch, shape.keys, shape.depth)),
         (where.v, swap_last(batch_view(shape.batch, shape.value_depth, shape.keys))),
         *(() if shape.mask is None else (None,)),
@@ -312,20 +378,18 @@ def mask_place(
     Where the mask is added: layout, view of the mask broadcast over the batch (b, m, n), its kernel axes,
     and that shape.
 
-    A mask that is the same for all queries lies once beside every block of them.
+    A mask that is the same for all queries (of all heads that share keys) lies once beside every block of
+    them.
     """
     assert shape.mask is not None
     where = layouts(shape, grid, machine).scores
     b_axis, m_axis, n_axis = where.axes
     n_axis = dataclasses.replace(n_axis, panels=())
-    if shape.mask[-2] != 1 or shape.queries == 1:
+    own_heads = shape.group > 1 and shape.mask[-3] != 1
+    if shape.mask[-2] != 1 or shape.queries == 1 or own_heads:
         layout = Layout((b_axis, m_axis, n_axis), ((0, 0), (1, 0), (2, 0)), (), where.base, where.tiles)
-        return (
-            layout,
-            batch_view(shape.batch, shape.queries, shape.keys),
-            {"b": 0, "m": 1, "n": 2},
-            (*shape.batch, shape.queries, shape.keys),
-        )
+        view = shape.view(shape.keys)
+        return layout, view, {"b": 0, "m": 1, "n": 2}, view.shape
     _, by_query, _ = tile_digits(shape, grid)
     layout = Layout((b_axis, n_axis), ((0, 0), (1, 0)), replicas(*by_query), where.base, where.tiles)
     return layout, batch_view(shape.batch, shape.keys), {"b": 0, "m": -1, "n": 1}, (*shape.batch, shape.keys)
@@ -374,11 +438,37 @@ class _Expansion:
         self.where = layouts(self.shape, record.grid, machine)
         self.parts = used_grid(self.shape, record.grid)[2]
         self.builder = Builder(operator, operands, machine)
+        self.constants: dict[str, np.ndarray] = {}
+        self.band_operands = self.band()
+
+    def band(self) -> list[Operand]:
+        """The numbers of each block's first query and first key, if a query does not see all keys."""
+        shape, grid = self.shape, self.record.grid
+        if shape.band is None:
+            return []
+        _, qp, np_ = used_grid(shape, grid)
+        _, qb, nb = blocks(shape, grid)
+        batch, by_query, by_key = tile_digits(shape, grid)
+        for name, count, block, own, other in (
+            ("first_query", qp, qb, by_query, by_key),
+            ("first_key", np_, nb, by_key, by_query),
+        ):
+            axis = Axis(count, splits(1, own))
+            layout = Layout((axis,), ((0, 0),), replicas(*batch, *other), 0, self.machine.tiles)
+            self.builder.add_buffer(name, layout, "i32", "parameters")
+            self.constants[name] = np.arange(count, dtype=np.int32) * block
+        return [("first_query", {"i": 0}), ("first_key", {"j": 0})]
+
+    def band_scalars(self) -> dict[str, int]:
+        band = self.shape.band
+        if band is None:
+            return {}
+        return {"rows": self.shape.rows, "offset": band.offset, "before": band.before, "after": band.after}
 
     def stages(self) -> Stages:
         q, k, v, mask = self.operands()
-        scores = self.scores(q, k, mask)
-        probabilities, sums = self.probabilities(scores, self.extremum(scores))
+        scores, scale = self.scores(q, k, mask)
+        probabilities, sums = self.probabilities(scores, self.extremum(scores, scale), scale)
         outputs = self.outputs(probabilities, v)
         if self.parts == 1:
             self.divide((outputs, _PART_BLOCK), (sums, _PART_ROWS), self.where.sums)
@@ -386,7 +476,9 @@ class _Expansion:
             total, row_sum = self.reduced(outputs, sums)
             self.divide((total, _SCORES), (row_sum, _ROWS), self.where.result_row)
         shape = self.shape
-        return self.builder.finish(("result", batch_view(shape.batch, shape.queries, shape.value_depth)))
+        return dataclasses.replace(
+            self.builder.finish(("result", shape.view(shape.value_depth))), constants=self.constants
+        )
 
     def operands(self) -> tuple[str, str, str, Operand | None]:
         """q, k, v and the mask (if there is one), brought to where the blocks want them in one phase."""
@@ -424,8 +516,8 @@ class _Expansion:
         self.builder.elementwise("cast", f"in{number}", wide, "operand in the kernel's format", scale=0)
         return wide
 
-    def scores(self, q: str, k: str, mask: Operand | None) -> str:
-        """q k^T of every block, the mask added."""
+    def scores(self, q: str, k: str, mask: Operand | None) -> tuple[str, float]:
+        """q k^T of every block, the mask added, and the scale that they do not have yet."""
         builder, shape, layout = self.builder, self.shape, self.where.scores
         dtype = product(shape.score_kernel).partial
         scores = builder.add_buffer("scores", layout, dtype)
@@ -433,21 +525,35 @@ class _Expansion:
             shape.score_kernel, "bmnk", [(q, _LEFT), (k, _RIGHT)], [(scores, _SCORES)], "q k^T", scale=0
         )
         if mask is None:
-            return scores
+            return scores, shape.scale
         masked = builder.add_buffer("masked", dataclasses.replace(layout, memory="any"), dtype)
+        after: dict[str, float] = {"scale": shape.scale} if shape.mask_after else {}
         builder.compute(
-            "pointwise.add", "bmn", [(scores, _SCORES), mask], [(masked, _SCORES)], "add the mask"
+            "scaled_add" if shape.mask_after else "pointwise.add",
+            "bmn",
+            [(scores, _SCORES), mask],
+            [(masked, _SCORES)],
+            "scale and add the mask" if shape.mask_after else "add the mask",
+            **after,
         )
-        return masked
+        return masked, 1.0 if shape.mask_after else shape.scale
 
-    def extremum(self, scores: str) -> Operand:
+    def extremum(self, scores: str, scale: float) -> Operand:
         """The maximum of every row over all key parts: of scale * s where scale turns the order around."""
         builder, where = self.builder, self.where
-        kernel_name, what = (
-            ("reduce.max", "row maxima") if self.shape.scale >= 0 else ("reduce.min", "row minima")
-        )
+        kernel_name, what = ("reduce.max", "row maxima") if scale >= 0 else ("reduce.min", "row minima")
         maxima = builder.add_buffer("maxima", where.maxima, "f32", "partials")
-        builder.compute(kernel_name, "bmn", [(scores, _SCORES)], [(maxima, _PART_ROWS)], what, reduced=1)
+        if self.band_operands:
+            builder.compute(
+                kernel_name.replace("reduce", "band"),
+                "bmnij",
+                [(scores, _SCORES), *self.band_operands],
+                [(maxima, _PART_ROWS)],
+                f"{what} of the keys seen",
+                **self.band_scalars(),
+            )
+        else:
+            builder.compute(kernel_name, "bmn", [(scores, _SCORES)], [(maxima, _PART_ROWS)], what, reduced=1)
         if self.parts == 1:
             return maxima, _PART_ROWS
         gathered = builder.add_buffer("all_maxima", where.all_maxima, "f32", "partials")
@@ -459,7 +565,7 @@ class _Expansion:
         )
         return row, _ROWS
 
-    def probabilities(self, scores: str, row: Operand) -> tuple[str, str]:
+    def probabilities(self, scores: str, row: Operand, scale: float) -> tuple[str, str]:
         """
         exp(s - max) and the sums of its rows. Probabilities are the left operand of the second product:
         panels as wide as a pass of its kernel, padding zero.
@@ -472,12 +578,13 @@ class _Expansion:
         builder.fill_padding(p, "padding keys have probability zero")
         sums = builder.add_buffer("sums", self.where.sums, "f32", "partials")
         builder.compute(
-            "softmax.exp",
-            "bmn",
-            [(scores, _SCORES), row],
+            "band.exp" if self.band_operands else "softmax.exp",
+            "bmnij" if self.band_operands else "bmn",
+            [(scores, _SCORES), row, *self.band_operands],
             [(p, _SCORES), (sums, _PART_ROWS)],
             "exp(s - max)",
-            scale=shape.scale,
+            scale=scale,
+            **self.band_scalars(),
             **empty_rows(self.operator, "zero"),
         )
         return p, sums

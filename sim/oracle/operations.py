@@ -121,6 +121,9 @@ def _attention(
     shape = attention_plan.canonical(operator)
     if name_of(q.dtype) != shape.dtype:  # widened
         q, k, v = (numerics.cast_array(x, shape.dtype) for x in (q, k, v))
+    heads = q.shape[:-2]
+    if k.shape[:-2] != heads:
+        k, v = (np.repeat(x, heads[-1] // x.shape[-3], axis=-3) for x in (k, v))
     _, _, block = attention_plan.blocks(shape, record.grid)
     _, _, count = attention_plan.used_grid(shape, record.grid)
     score, output = product(shape.score_kernel), product(shape.output_kernel)
@@ -129,17 +132,23 @@ def _attention(
     scores = [numerics.gemm_logical(q, k[..., keys, :], score_type, score.inputs) for keys in columns]
     if mask is not None:
         scores = [
-            numerics.pointwise("add", s, mask[..., keys], dtype=score_type)
+            numerics.scaled_add(s, mask[..., keys], shape.scale, score_type)
+            if operator.attributes.get("mask_place") == "after_scale"
+            else numerics.pointwise("add", s, mask[..., keys], dtype=score_type)
             for s, keys in zip(scores, columns, strict=True)
         ]
-    extreme = "min" if shape.scale < 0 else "max"
+    scale = 1.0 if operator.attributes.get("mask_place") == "after_scale" else shape.scale
+    extreme = "min" if scale < 0 else "max"
+    hidden = np.array(np.inf if scale < 0 else -np.inf, scores[0].dtype)
+    seen = _visible(operator, q.shape[-2], k.shape[-2])
+    scores = [np.where(seen[:, keys], s, hidden) for s, keys in zip(scores, columns, strict=True)]
     extrema = np.stack([numerics.reduce_rows(extreme, s, "f32") for s in scores], axis=-1)
     row = numerics.reduce_rows(extreme, extrema, "f32")
     empty = str(operator.attributes.get("empty_rows", "zero"))
     partials: list[Array] = []
     sums: list[Array] = []
     for s, keys in zip(scores, columns, strict=True):
-        p, total = numerics.softmax_exp(s, row, shape.scale, shape.dtype, "f32", True, empty)
+        p, total = numerics.softmax_exp(s, row, scale, shape.dtype, "f32", True, empty)
         sums.append(total)
         values = v[..., keys, :].swapaxes(-1, -2)
         partials.append(numerics.gemm_logical(p, values, partial_type, output.inputs))
@@ -152,6 +161,19 @@ def _attention(
     return numerics.pointwise(
         "mul", summed, inverse[..., None], dtype=shape.result_dtype, saturate=_saturates(operator)
     )
+
+
+def _visible(operator: Operator, queries: int, keys: int) -> Array:
+    """Which keys a query sees, bool (queries, keys)."""
+    attributes = operator.attributes
+    at = np.arange(queries) + int(attributes.get("query_offset", 0))
+    lowest, highest = np.full(queries, -(1 << 40)), np.full(queries, 1 << 40)
+    if attributes.get("window") is not None:
+        lowest, highest = at - int(attributes["window"]) + 1, at + int(attributes["window"]) - 1
+    if attributes.get("causal"):
+        highest = np.minimum(highest, at)
+    key = np.arange(keys)
+    return (key >= lowest[:, None]) & (key <= highest[:, None])
 
 
 def _pointwise(operator: Operator, operands: Sequence[Array]) -> Array:

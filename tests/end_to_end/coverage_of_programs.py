@@ -27,6 +27,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "approximate": ("none", "tanh"),
     "axes": ("0", "1", "several"),
     "axis": ("zero", "positive"),
+    "causal": BOTH,
     "dimensions": ANY,
     "direction": ("eq", "ne", "lt", "le", "gt", "ge"),
     "empty_rows": ("zero", "uniform", "nan"),
@@ -36,9 +37,11 @@ VALUES: dict[str, tuple[str, ...]] = {
     "keep_dims": BOTH,
     "kind": ("sum", "max", "min", "prod", "mean", "any", "all"),
     "low": ANY,
+    "mask_place": ("before_scale", "after_scale"),
     "offsets": ANY,
     "out_of_range": ("clamp", "zero"),
     "permutation": ANY,
+    "query_offset": SIGNS,
     "rounding": ("nearest", "truncate"),
     "saturate": BOTH,
     "scale": SIGNS,
@@ -47,6 +50,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "transpose_a": BOTH,
     "transpose_b": BOTH,
     "value": (*SIGNS, "infinite", "nan"),
+    "window": ("None", "positive"),
 }
 """
 The classes that an attribute's values fall into. An attribute that the dialect has and this table has not is

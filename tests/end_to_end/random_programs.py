@@ -536,7 +536,10 @@ def attention(w: Writer) -> Value:
     q = w.some(lambda v: 2 <= len(v.shape) and v.dtype == dtype, lambda: (w.shape(2, 4), dtype))
     batch, queries, depth = q.shape[:-2], q.shape[-2], q.shape[-1]
     keys, value_depth = rng.choice(EXTENTS), rng.choice(EXTENTS)
-    k, v = w.get((*batch, keys, depth), dtype), w.get((*batch, keys, value_depth), dtype)
+    shared = batch
+    if batch and rng.random() < 0.5:  # fewer heads of keys and values
+        shared = (*batch[:-1], rng.choice([n for n in range(1, batch[-1] + 1) if batch[-1] % n == 0]))
+    k, v = w.get((*shared, keys, depth), dtype), w.get((*shared, keys, value_depth), dtype)
     result = rng.choice((dtype, *FLOATS))
     operands = [q, k, v]
     if rng.random() < 0.5:
@@ -546,6 +549,13 @@ def attention(w: Writer) -> Value:
     clauses = f"accumulate {accumulate}" if accumulate else ""
     if rng.random() < 0.7:
         clauses += f" scale {rng.choice(SCALES)}"
+    if len(operands) > 3 and rng.random() < 0.4:
+        clauses += " mask_place after_scale"
+    causal, window = rng.random() < 0.3, rng.random() < 0.25
+    clauses += " causal" if causal else ""
+    clauses += f" window {rng.choice((1, 2, 5, 40))}" if window else ""
+    if (causal or window) and rng.random() < 0.6:
+        clauses += f" query_offset {rng.choice((keys - queries, -queries, -2, 1, keys))}"
     return w.op(
         "attention",
         operands,

@@ -607,6 +607,70 @@ CASES = (
         (ONES, KEYS, VALUES, [-x for x in MASK]),
         (*(0.0,) * 4, *SECOND),
     ),
+    # which keys a query sees
+    Case(
+        "a query sees no key behind it",
+        "attention %a, %b, %c causal",
+        "2x4xf16 2x4xf16 2x4xf16 -> 2x4xf16",
+        ((0.0,) * 8, (0.0,) * 8, (2.0, 4.0, 6.0, 8.0, 4.0, 8.0, 12.0, 16.0)),
+        (2.0, 4.0, 6.0, 8.0, 3.0, 6.0, 9.0, 12.0),
+    ),
+    Case(
+        "a query that stands behind others",
+        "attention %a, %b, %c causal query_offset 1",
+        "1x4xf16 3x4xf16 3x4xf16 -> 1x4xf16",
+        ((0.0,) * 4, (0.0,) * 12, ((2.0,) * 4 + (4.0,) * 4 + (INF,) * 4)),
+        (NAN,) * 4,
+    ),
+    Case(
+        "a query before all keys",
+        "attention %a, %b, %c causal query_offset -1",
+        "2x4xf16 2x4xf16 2x4xf16 -> 2x4xf16",
+        ((0.0,) * 8, (0.0,) * 8, (2.0, 4.0, 6.0, 8.0, 4.0, 8.0, 12.0, 16.0)),
+        (*(0.0,) * 4, 2.0, 4.0, 6.0, 8.0),
+    ),
+    Case(
+        "a query before all keys: uniform",
+        "attention %a, %b, %c causal query_offset -1 empty_rows uniform",
+        "2x4xf16 2x4xf16 2x4xf16 -> 2x4xf16",
+        ((0.0,) * 8, (0.0,) * 8, (2.0, 4.0, 6.0, 8.0, 4.0, 8.0, 12.0, 16.0)),
+        (3.0, 6.0, 9.0, 12.0, 2.0, 4.0, 6.0, 8.0),
+    ),
+    Case(
+        "a window of both sides",
+        "attention %a, %b, %c window 2",
+        "1x4xf16 4x4xf16 4x4xf16 -> 1x4xf16",
+        ((0.0,) * 4, (0.0,) * 16, VALUES),
+        (5.5, 11.0, 16.5, 22.0),
+    ),
+    Case(
+        "a window behind a causal query, with a negative scale",
+        "attention %a, %b, %c scale -1.0 causal window 2 query_offset 2",
+        "1x4xf16 4x4xf16 4x4xf16 -> 1x4xf16",
+        ((1.0,) * 4, (-9.0,) * 4 + (1.0,) * 12, VALUES),
+        (6.5, 11.0, 15.5, 20.0),
+    ),
+    Case(
+        "heads share keys in order",
+        "attention %a, %b, %c",
+        "4x1x4xf16 2x1x4xf16 2x1x4xf16 -> 4x1x4xf16",
+        ((0.0,) * 16, (0.0,) * 8, (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)),
+        (1.0, 2.0, 3.0, 4.0) * 2 + (5.0, 6.0, 7.0, 8.0) * 2,
+    ),
+    Case(
+        "a query of each head that shares keys stands at its own place",
+        "attention %a, %b, %c causal",
+        "2x2x4xf16 1x2x4xf16 1x2x4xf16 -> 2x2x4xf16",
+        ((0.0,) * 16, (0.0,) * 8, (2.0, 4.0, 6.0, 8.0, 4.0, 8.0, 12.0, 16.0)),
+        (2.0, 4.0, 6.0, 8.0, 3.0, 6.0, 9.0, 12.0) * 2,
+    ),
+    Case(
+        "a mask after the scale has none",
+        "attention %a, %b, %c, %d scale -1.0 mask_place after_scale",
+        ATTENTION,
+        (ONES, KEYS, VALUES, MASK),
+        (*(0.0,) * 4, *SECOND),
+    ),
     Case(
         "softmax of a masked row",
         "softmax %a",
@@ -941,6 +1005,21 @@ BROKEN: tuple[tuple[str, dict[str, Callable[[Any], Any]], tuple[str, ...]], ...]
             "attention of no key: the mean",
             "a mask that a negative scale makes one",
         ),
+    ),
+    (
+        "heads that share keys stand one behind another",
+        dict.fromkeys(
+            ("band.max", "band.exp"), scalars_changed(lambda scalars: {**scalars, "rows": 1 << 20})
+        ),
+        ("a query of each head that shares keys stands at its own place",),
+    ),
+    (
+        "windows are one wider",
+        dict.fromkeys(
+            ("band.min", "band.exp"),
+            scalars_changed(lambda scalars: {**scalars, "before": int(scalars["before"]) + 1}),
+        ),
+        ("a window behind a causal query, with a negative scale",),
     ),
     (
         "masked rows of attention are zero",

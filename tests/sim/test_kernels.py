@@ -391,6 +391,45 @@ def test_rows_that_are_masked_whole() -> None:
         run("softmax", [np.zeros((1, 1, 4), np.float16)], ("f16",), (1, 4), empty_rows=3)
 
 
+def test_rows_that_see_a_band_of_the_keys() -> None:
+    """Query 5 of heads of 4 is the second of its head; what it does not see is as if it were not there."""
+    rng = np.random.default_rng(20)
+    scores = rng.normal(size=(2, 1, 3, 6)).astype(np.float16)
+    scores[0, 0, 0, 0] = np.nan  # not seen
+    first_query, first_key = np.int32([[5], [0]]), np.int32([[2], [0]])
+    seen = np.zeros((2, 3, 6), bool)
+    seen[0] = [[0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]]  # rows 1 to 3, keys 2 to 7
+    seen[1] = [[1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0]]
+    band = {"rows": 4, "offset": 0, "before": 1, "after": 0}
+    ins = [scores, first_query, first_key]
+    (highest,) = run("band.max", ins, ("f32",), (1, 3, 6, 1, 1), **band)
+    expected = np.where(seen, scores[:, 0].astype(np.float32), -np.inf).max(-1)
+    np.testing.assert_array_equal(highest[:, 0], expected)
+    (lowest,) = run("band.min", ins, ("f32",), (1, 3, 6, 1, 1), **band)
+    np.testing.assert_array_equal(
+        lowest[:, 0], np.where(seen, scores[:, 0].astype(np.float32), np.inf).min(-1)
+    )
+    p, total = run(
+        "band.exp",
+        [scores, highest, first_query, first_key],
+        ("f16", "f32"),
+        (1, 3, 6, 1, 1),
+        scale=0.5,
+        **band,
+    )
+    with np.errstate(invalid="ignore"):
+        raised = np.exp(0.5 * (scores[:, 0].astype(np.float64) - highest[:, 0, :, None]))
+    np.testing.assert_array_equal(p[:, 0], np.where(seen, raised, 0).astype(np.float16))
+    rows = p[:, 0].astype(np.float64).sum(-1)
+    np.testing.assert_array_equal(total[:, 0], np.where(seen.any(-1), rows, 1).astype(np.float32))
+
+
+def test_a_sum_with_a_factor() -> None:
+    x, y = np.float16([[1.0, -2.0, np.inf]]), np.float32([[0.5, 3.0, -np.inf]])
+    (got,) = run("scaled_add", [x, y], ("f32",), (3,), scale=0.25)
+    np.testing.assert_array_equal(got, np.float32([[0.75, 2.5, np.nan]]))
+
+
 # ---------------------------------------------------------------------------------------------------- matmul
 
 

@@ -208,6 +208,54 @@ func.func @main(%q: tensor<2x5x8xf16>, %m: tensor<2x1x4xf16>) {
 
 // -----
 
+// CHECK: attention needs equal leading (batch, head) dimensions, but for fewer heads of keys and values, found 2x4, 3x4 and 3x4
+func.func @main(%q: tensor<2x4x5x8xf16>, %k: tensor<3x4x5x8xf16>) {
+  %0 = tile_tensor.attention %q, %k, %k : (tensor<2x4x5x8xf16>, tensor<3x4x5x8xf16>, tensor<3x4x5x8xf16>) -> tensor<2x4x5x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: 3 heads of keys and values cannot be shared by 8 of queries: they must divide them
+func.func @main(%q: tensor<8x5x8xf16>, %k: tensor<3x5x8xf16>) {
+  %0 = tile_tensor.attention %q, %k, %k : (tensor<8x5x8xf16>, tensor<3x5x8xf16>, tensor<3x5x8xf16>) -> tensor<8x5x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: `mask_place` says where a mask is added, and there is none
+func.func @main(%q: tensor<5x8xf16>) {
+  %0 = tile_tensor.attention %q, %q, %q mask_place after_scale : (tensor<5x8xf16>, tensor<5x8xf16>, tensor<5x8xf16>) -> tensor<5x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: a window is of 1 to 1073741823 keys, found 0
+func.func @main(%q: tensor<5x8xf16>) {
+  %0 = tile_tensor.attention %q, %q, %q window 0 : (tensor<5x8xf16>, tensor<5x8xf16>, tensor<5x8xf16>) -> tensor<5x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: `query_offset` 4 is about `causal` or `window`, and there is neither
+func.func @main(%q: tensor<5x8xf16>) {
+  %0 = tile_tensor.attention %q, %q, %q query_offset 4 : (tensor<5x8xf16>, tensor<5x8xf16>, tensor<5x8xf16>) -> tensor<5x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: a query offset is at most 1073741823 either way, found -1073741824
+func.func @main(%q: tensor<5x8xf16>) {
+  %0 = tile_tensor.attention %q, %q, %q causal query_offset -1073741824 : (tensor<5x8xf16>, tensor<5x8xf16>, tensor<5x8xf16>) -> tensor<5x8xf16>
+  func.return
+}
+
+// -----
+
 // CHECK: [0, 0] is not a permutation of the axes of 4x8 (rank 2)
 func.func @main(%x: tensor<4x8xf16>) {
   %0 = tile_tensor.transpose %x permutation [0, 0] : (tensor<4x8xf16>) -> tensor<8x4xf16>
