@@ -169,7 +169,7 @@ def _matmul(op: tt.MatmulOp, operands: Sequence[Array], exact: Array) -> Error:
     a = a.swapaxes(-1, -2) if op.transpose_a is not None else a
     b = b.swapaxes(-1, -2) if op.transpose_b is not None else b
     magnitude = np.ldexp(np.matmul(a, b), op.scale.value.data)
-    return _sum_of(str(element_of(op.lhs)), str(op.accumulate_type)).error(a.shape[-1], magnitude)
+    return _sum_of(str(op.operand_type), str(op.accumulate_type)).error(a.shape[-1], magnitude)
 
 
 def _attention(op: tt.AttentionOp, operands: Sequence[Array], exact: Array) -> Error:

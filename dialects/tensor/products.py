@@ -96,7 +96,9 @@ def verify_softmax_scale(scale: float) -> None:
 @irdl_op_definition
 class MatmulOp(RoundingOperation):
     """
-    `[.., m, k] x [.., k, n] -> [.., m, n]`, times `2^scale`; leading dimensions are equal.
+    `[.., m, k] x [.., k, n] -> [.., m, n]`, times `2^scale`; leading dimensions broadcast as numpy does.
+
+    Operands have one element type, or two 8-bit float types, or one is f16 and the other an 8-bit float.
 
     `accumulate` is the type of the running sum: see `accumulate_type` for what holds without it.
     """
@@ -152,8 +154,14 @@ class MatmulOp(RoundingOperation):
             return self.accumulate
         if is_integer(element_of(self.lhs)):
             return i32
-        narrow = is_float8(element_of(self.lhs)) and not isinstance(element_of(self.result), Float32Type)
+        narrow = is_float8(self.operand_type) and not isinstance(element_of(self.result), Float32Type)
         return f16 if narrow else f32
+
+    @property
+    def operand_type(self) -> Attribute:
+        """The element type that both operands have or are widened to (of two 8-bit types the left one's)."""
+        lhs, rhs = element_of(self.lhs), element_of(self.rhs)
+        return f16 if f16 in (lhs, rhs) else lhs
 
     def infer_shape(self) -> Shape:
         return shapes.matmul(
@@ -163,15 +171,15 @@ class MatmulOp(RoundingOperation):
     def verify_elements(self) -> None:
         lhs, rhs, result = element_of(self.lhs), element_of(self.rhs), element_of(self.result)
         require(
-            lhs == rhs or (is_float8(lhs) and is_float8(rhs)),
-            f"operands must have one element type, or two 8-bit float types, found {lhs} and {rhs}; "
-            "use tile_tensor.cast",
+            lhs == rhs or all(is_float8(element) or element == f16 for element in (lhs, rhs)),
+            "operands must have one element type, or two 8-bit float types, or one of them and f16, "
+            f"found {lhs} and {rhs}; use tile_tensor.cast",
         )
         scale = self.scale.value.data
         verify_scale(scale)
         if is_float(lhs):
             require(is_float(result), f"the product of {lhs} and {rhs} is a float, found {result}")
-            _verify_accumulate(self.accumulate, lhs)
+            _verify_accumulate(self.accumulate, self.operand_type)
             return
         require(
             lhs == IntegerType(8) and result == i32,

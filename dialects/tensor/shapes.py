@@ -63,15 +63,18 @@ def broadcast_all(shapes: Sequence[Shape]) -> Shape:
 
 def matmul(lhs: Shape, rhs: Shape, transpose_a: bool = False, transpose_b: bool = False) -> Shape:
     """
-    `[.., m, k] x [.., k, n] -> [.., m, n]`; a transposed operand has its last two axes swapped in storage.
+    `[.., m, k] x [.., k, n] -> [.., m, n]`, leading dimensions by numpy's rule; a transposed operand has its
+    last two axes swapped in storage.
     """
     if len(lhs) < 2 or len(rhs) < 2:
         raise ShapeError(f"matmul needs operands of rank 2 or more, found {show(lhs)} and {show(rhs)}")
-    if lhs[:-2] != rhs[:-2]:
+    try:
+        leading = broadcast_pair(lhs[:-2], rhs[:-2])
+    except ShapeError:
         raise ShapeError(
-            "matmul needs equal leading (batch) dimensions, "
+            "matmul needs leading (batch) dimensions that are equal or 1, "
             f"found {_show_leading(lhs)} and {_show_leading(rhs)}"
-        )
+        ) from None
     m, k = (lhs[-1], lhs[-2]) if transpose_a else (lhs[-2], lhs[-1])
     k_right, n = (rhs[-1], rhs[-2]) if transpose_b else (rhs[-2], rhs[-1])
     if k != k_right:
@@ -79,7 +82,7 @@ def matmul(lhs: Shape, rhs: Shape, transpose_a: bool = False, transpose_b: bool 
             f"matmul contracts {k} (of {show(lhs)}{', transposed' if transpose_a else ''}) "
             f"with {k_right} (of {show(rhs)}{', transposed' if transpose_b else ''})"
         )
-    return (*lhs[:-2], m, n)
+    return (*leading, m, n)
 
 
 def reduce(shape: Shape, axes: Sequence[int], keep_dims: bool = False) -> Shape:

@@ -12,6 +12,7 @@ bytes: panels have k innermost.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -53,9 +54,15 @@ class MatmulRecord(Record):
 
 @dataclass(frozen=True)
 class Shape:
-    """One matmul in the machine's terms: b batches of m rows x n columns x k, after the swap."""
+    """
+    One matmul in the machine's terms: b batches of m rows x n columns x k, after the swap.
 
-    batch: tuple[int, ...]
+    A leading axis that only one operand has counts as rows (of the left one) or columns (of the right one):
+    the other operand is the same for all of it, and is held once. `leading` says for every leading axis of
+    the result which of (b, m, n) it belongs to; all are batch axes where it is empty.
+    """
+
+    batch: tuple[int, ...]  # extents of the leading axes of the result
     m: int
     n: int
     k: int
@@ -63,10 +70,54 @@ class Shape:
     operand_dtype: tuple[str, str]  # as the kernel reads them (left, right before the swap)
     scale: int
     result_dtype: str
+    leading: tuple[int, ...] = ()
 
     @property
     def b(self) -> int:
-        return math.prod(self.batch)
+        return self.outer(0)
+
+    def outer(self, kind: int) -> int:
+        """Elements of the leading axes that belong to b (0), m (1) or n (2)."""
+        kinds = self.leading or (0,) * len(self.batch)
+        return math.prod(n for n, own in zip(self.batch, kinds, strict=True) if own == kind)
+
+    def view(self, *last: tuple[int, int, int]) -> View:
+        """
+        (leading axes, two last axes) onto three storage axes; each last axis is (extent, storage axis, b 0,
+        m 1, n 2 or k 3). A leading axis that belongs to none of them has extent 1.
+        """
+        at = {0: 0, **{kind: axis for _, axis, kind in last}}
+        stride = {0: 1, **{kind: extent for extent, _, kind in last}}
+        shape: list[int] = []
+        digits: list[tuple[tuple[int, int, int], ...]] = []
+        kinds = self.leading or (0,) * len(self.batch)
+        for extent, kind in zip(reversed(self.batch), reversed(kinds), strict=True):
+            here = extent if kind in at else 1
+            shape.append(here)
+            digits.append(((here, at.get(kind, -1), stride.get(kind, 0)),))
+            stride[kind] = stride.get(kind, 0) * extent
+        shape.reverse()
+        digits.reverse()
+        return View(
+            (*shape, *(extent for extent, _, _ in last)),
+            (*digits, *(((extent, axis, 1),) for extent, axis, _ in last)),
+            (0, 0, 0),
+        )
+
+    @property
+    def left(self) -> View:
+        """The left operand [.., m, k] onto (b, m, k)."""
+        return self.view((self.m // self.outer(1), 1, 1), (self.k, 2, 3))
+
+    @property
+    def right(self) -> View:
+        """The right operand [.., n, k] onto (b, n, k)."""
+        return self.view((self.n // self.outer(2), 1, 2), (self.k, 2, 3))
+
+    @property
+    def product(self) -> View:
+        """The result [.., m, n] onto (b, m, n)."""
+        return self.view((self.m // self.outer(1), 1, 1), (self.n // self.outer(2), 2, 2))
 
     @property
     def inputs(self) -> int:
@@ -129,15 +180,30 @@ def canonical(operator: Operator) -> Shape:
     n = sb[-2] if attrs.get("transpose_b") else sb[-1]
     name, dtypes, exponent = choose_kernel(operator, da, db, accumulation(operator))
     scale = int(attrs.get("scale", 0)) + exponent
-    return Shape(tuple(sa[:-2]), m, n, k, name, dtypes, scale, operator.result_dtype)
+    batch, kinds = _leading(sa[:-2], sb[:-2])
+    shape = Shape(batch, m, n, k, name, dtypes, scale, operator.result_dtype, kinds)
+    return dataclasses.replace(shape, m=m * shape.outer(1), n=n * shape.outer(2))
+
+
+def _leading(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The leading axes of a product, and which of b, m and n each belongs to (empty: all to b)."""
+    rank = max(len(left), len(right))
+    left, right = (1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right
+    kinds = tuple(0 if a == b else 1 if b == 1 else 2 for a, b in zip(left, right, strict=True))
+    batch = tuple(b if a == 1 else a for a, b in zip(left, right, strict=True))
+    return batch, kinds if any(kinds) else ()
 
 
 def swapped(shape: Shape, swap: bool) -> Shape:
     if not swap:
         return shape
     a, b = shape.operand_dtype
-    return Shape(
-        shape.batch, shape.n, shape.m, shape.k, shape.kernel, (b, a), shape.scale, shape.result_dtype
+    return dataclasses.replace(
+        shape,
+        m=shape.n,
+        n=shape.m,
+        operand_dtype=(b, a),
+        leading=tuple((0, 2, 1)[kind] for kind in shape.leading),
     )
 
 
@@ -492,18 +558,20 @@ def operand_targets(
     check_record(operator, record, machine)
     shape = swapped(canonical(operator), record.swap)
     where = layouts(shape, record.grid, machine, record.share, record.base)
-    left = (
-        where.w if record.swap else where.a,
-        batch_view(shape.batch, shape.n if record.swap else shape.m, shape.k),
-    )
-    right = (
-        where.a if record.swap else where.w,
-        batch_view(shape.batch, shape.m if record.swap else shape.n, shape.k),
-    )
+    left, right = (where.a, shape.left), (where.w, shape.right)
+    if record.swap:
+        left, right = right, left
     attrs = operator.attributes
     left_view = swap_last(left[1]) if attrs.get("transpose_a") else left[1]
     right_view = right[1] if attrs.get("transpose_b") else swap_last(right[1])
-    return (left[0], left_view), (right[0], right_view)
+    ranks = [len(operand) for operand, _ in operator.operand_types[:2]]
+    return (left[0], _of_rank(left_view, ranks[0])), (right[0], _of_rank(right_view, ranks[1]))
+
+
+def _of_rank(view: View, rank: int) -> View:
+    """The view without leading axes of one element that the operand does not have."""
+    drop = len(view.shape) - rank
+    return View(view.shape[drop:], view.digits[drop:], view.offsets) if drop else view
 
 
 def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
@@ -563,7 +631,7 @@ def multiply(
     """
     where = layouts(shape, grid, builder.machine, share, base)
     kp = used_grid(shape, grid)[3]
-    view = batch_view(shape.batch, shape.m, shape.n)
+    view = shape.product
     partial = builder.add_buffer("partial" if kp > 1 else "product", where.partial, shape.partial, "partials")
     builder.compute(
         shape.kernel,

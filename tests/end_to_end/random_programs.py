@@ -303,7 +303,16 @@ def matmul(w: Writer) -> Value:
     ta, tb = rng.random() < 0.3, rng.random() < 0.4
     m, k = (a.shape[-1], a.shape[-2]) if ta else (a.shape[-2], a.shape[-1])
     n = rng.choice(EXTENTS)
-    b = w.get((*batch, n, k) if tb else (*batch, k, n), rng.choice(types))
+    other, full = batch, batch
+    if batch and rng.random() < 0.35:  # axes that one operand does not have
+        other = tuple(1 if rng.random() < 0.5 else extent for extent in batch)[rng.randint(0, len(batch)) :]
+    elif len(batch) < 3 and math.prod(batch) * m * n < 300 and rng.random() < 0.2:
+        other = (rng.choice((2, 3)), *(extent if extent > 1 else rng.choice((1, 2)) for extent in batch))
+        full = np.broadcast_shapes(batch, other)
+    if kind in ("f16", "f8") and rng.random() < 0.3:  # weights stay as they are
+        types = FP8 if a.dtype == "f16" else ("f16",)
+    b = w.get((*other, n, k) if tb else (*other, k, n), rng.choice(types))
+    batch = full
     if kind == "i8":
         result, accumulate = "i32", rng.choice((None, "i32"))
     else:

@@ -607,6 +607,29 @@ CASES = (
         (ONES, KEYS, VALUES, [-x for x in MASK]),
         (*(0.0,) * 4, *SECOND),
     ),
+    # products of operands that differ
+    Case(
+        "a product of f16 and f8 adds up in f32",
+        "matmul %a, %b",
+        f"1x3xf16 3x1x{E4} -> 1x1xf16",
+        ((2048.0, 1.0, 1.0), (1.0, 1.0, 1.0)),
+        (2050.0,),
+    ),
+    Case(
+        "a product of f16 and f8 that is told to add up in f16, pass by pass",
+        "matmul %a, %b accumulate f16",
+        f"1x33x{E5} 33x1xf16 -> 1x1xf32",
+        ((2048.0, *(0.0,) * 15, 1.0, *(0.0,) * 15, 1.0), (1.0,) * 33),
+        (2048.0,),
+        tolerance=0.001,
+    ),
+    Case(
+        "leading dimensions are broadcast from both sides",
+        "matmul %a, %b",
+        "2x1x1x1xf16 3x1x1xf16 -> 2x3x1x1xf16",
+        ((2.0, 3.0), (1.0, 10.0, -1.0)),
+        (2.0, 20.0, -2.0, 3.0, 30.0, -3.0),
+    ),
     # which keys a query sees
     Case(
         "a query sees no key behind it",

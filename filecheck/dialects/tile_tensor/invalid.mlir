@@ -136,15 +136,15 @@ func.func @main(%x: tensor<4x8xf16>, %y: tensor<4x8xf16>) {
 
 // -----
 
-// CHECK: matmul needs equal leading (batch) dimensions, found 2 and none
-func.func @main(%x: tensor<2x4x8xf16>, %y: tensor<8x4xf16>) {
-  %0 = tile_tensor.matmul %x, %y : (tensor<2x4x8xf16>, tensor<8x4xf16>) -> tensor<2x4x4xf16>
+// CHECK: matmul needs leading (batch) dimensions that are equal or 1, found 2x3 and 3x3
+func.func @main(%a: tensor<2x3x4x8xf16>, %b: tensor<3x3x8x6xf16>) {
+  %0 = tile_tensor.matmul %a, %b : (tensor<2x3x4x8xf16>, tensor<3x3x8x6xf16>) -> tensor<2x3x4x6xf16>
   func.return
 }
 
 // -----
 
-// CHECK: operands must have one element type, or two 8-bit float types, found f16 and f32; use tile_tensor.cast
+// CHECK: operands must have one element type, or two 8-bit float types, or one of them and f16, found f16 and f32; use tile_tensor.cast
 func.func @main(%x: tensor<4x8xf16>, %y: tensor<8x4xf32>) {
   %0 = tile_tensor.matmul %x, %y : (tensor<4x8xf16>, tensor<8x4xf32>) -> tensor<4x4xf32>
   func.return

@@ -39,6 +39,7 @@ func.func @products(%a: tensor<4x8xf8E4M3FNUZ>, %b: tensor<6x8xf8E4M3FNUZ>, %q: 
   %1 = tile_tensor.matmul %q, %q transpose_a : (tensor<2x5x8xf16>, tensor<2x5x8xf16>) -> tensor<2x8x8xf32>
   %2 = tile_tensor.attention %q, %q, %q accumulate f16 scale 0.125 : (tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x5x8xf16>) -> tensor<2x5x8xf16>
   %3 = tile_tensor.attention %q, %q, %q, %m scale 0.5 : (tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x1x5xf32>) -> tensor<2x5x8xf16>
+  %5 = tile_tensor.matmul %q, %b transpose_b : (tensor<2x5x8xf16>, tensor<6x8xf8E4M3FNUZ>) -> tensor<2x5x6xf16>
   %kv = tile_tensor.slice %q offsets [0, 0, 0] sizes [1, 5, 8] : (tensor<2x5x8xf16>) -> tensor<1x5x8xf16>
   %4 = tile_tensor.attention %q, %kv, %kv, %m scale 0.5 mask_place after_scale causal window 4 query_offset -1 empty_rows nan : (tensor<2x5x8xf16>, tensor<1x5x8xf16>, tensor<1x5x8xf16>, tensor<2x1x5xf32>) -> tensor<2x5x8xf16>
   func.return %0 : tensor<4x6xf16>
@@ -49,6 +50,7 @@ func.func @products(%a: tensor<4x8xf8E4M3FNUZ>, %b: tensor<6x8xf8E4M3FNUZ>, %q: 
 // CHECK-NEXT:   %{{.*}} = tile_tensor.matmul %q, %q transpose_a : (tensor<2x5x8xf16>, tensor<2x5x8xf16>) -> tensor<2x8x8xf32>
 // CHECK-NEXT:   %{{.*}} = tile_tensor.attention %q, %q, %q accumulate f16 scale 1.250000e-01 : (tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x5x8xf16>) -> tensor<2x5x8xf16>
 // CHECK-NEXT:   %{{.*}} = tile_tensor.attention %q, %q, %q, %m scale 5.000000e-01 : (tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x1x5xf32>) -> tensor<2x5x8xf16>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.matmul %q, %b transpose_b : (tensor<2x5x8xf16>, tensor<6x8xf8E4M3FNUZ>) -> tensor<2x5x6xf16>
 // CHECK:        %{{.*}} = tile_tensor.attention %q, %kv, %kv, %m scale 5.000000e-01 mask_place after_scale causal window 4 query_offset -1 empty_rows nan : (tensor<2x5x8xf16>, tensor<1x5x8xf16>, tensor<1x5x8xf16>, tensor<2x1x5xf32>) -> tensor<2x5x8xf16>
 
 func.func @rows(%x: tensor<4x8xf16>, %g: tensor<8xf32>) -> tensor<4x8xf16> {
