@@ -256,6 +256,14 @@ func.func @main(%q: tensor<5x8xf16>) {
 
 // -----
 
+// CHECK: broadcast of 4x8 needs 2 dimensions, found 1
+func.func @main(%x: tensor<4x8xf16>) {
+  %0 = tile_tensor.broadcast %x dimensions [1] : (tensor<4x8xf16>) -> tensor<2x4x8xf16>
+  func.return
+}
+
+// -----
+
 // CHECK: [0, 0] is not a permutation of the axes of 4x8 (rank 2)
 func.func @main(%x: tensor<4x8xf16>) {
   %0 = tile_tensor.transpose %x permutation [0, 0] : (tensor<4x8xf16>) -> tensor<8x4xf16>
