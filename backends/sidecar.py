@@ -9,7 +9,6 @@ force (`reading`). A reference is a file name in that folder, an offset and the 
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -37,6 +36,12 @@ class Reference:
     sha256: str
 
 
+def _digest(raw: bytes) -> str:
+    import hashlib  # loads OpenSSL: not for programs without tables
+
+    return hashlib.sha256(raw).hexdigest()
+
+
 class Tables:
     """The bytes of one sidecar file, gathered before a text is printed; equal contents are stored once."""
 
@@ -47,14 +52,14 @@ class Tables:
 
     def add(self, raw: bytes) -> None:
         """Give these bytes a place in the file."""
-        digest = hashlib.sha256(raw).hexdigest()
+        digest = _digest(raw)
         if digest not in self._known:
             self._known[digest] = Reference(self.path.name, len(self._blob), len(raw), digest)
             self._blob += raw
 
     def find(self, raw: bytes) -> Reference | None:
         """Where these bytes are in the file; None if they were not added."""
-        return self._known.get(hashlib.sha256(raw).hexdigest())
+        return self._known.get(_digest(raw))
 
     def write(self) -> None:
         """Write the file, in one step; nothing is written when nothing was added."""
@@ -112,7 +117,7 @@ def fetch(reference: Reference) -> bytes:
             f"cannot read sidecar file '{path}': {error.strerror}",
             hint="give its folder with --sidecar-dir",
         ) from error
-    if hashlib.sha256(raw).hexdigest() != reference.sha256:
+    if _digest(raw) != reference.sha256:
         raise SidecarError(
             f"sidecar file '{path}' does not hold what the text was written with",
             notes=[f"{reference.nbytes} bytes at {reference.offset} should have sha256 {reference.sha256}"],

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, UnregisteredOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import IRDLOperation
 
@@ -50,7 +49,10 @@ def _dictionaries(op: Operation) -> Iterator[tuple[str, Mapping[str, Attribute]]
     place = "an operation"
     if isinstance(op, ModuleOp):
         place = "the module"
-    elif isinstance(op, FuncOp):
+    elif op.name == "func.func":
+        from xdsl.dialects.func import FuncOp  # loaded by whoever made the operation; its dialect is large
+
+        assert isinstance(op, FuncOp)
         place = "the function"
         for what, attributes in (("an argument", op.arg_attrs), ("a result of the function", op.res_attrs)):
             for entry in attributes or ():

@@ -29,11 +29,13 @@ config.substitutions.extend(  # noqa: F821
     [
         (
             "TILE_ROUNDTRIP",
-            "tile-opt %s --print-op-generic --split-input-file | tile-opt --split-input-file | filecheck %s",
+            "tile-opt %s --print-op-generic --split-input-file"
+            " | tile-opt --print-layouts=full --split-input-file | filecheck %s",
         ),
         (
             "TILE_GENERIC_ROUNDTRIP",
-            "tile-opt %s --print-op-generic --split-input-file | filecheck %s --check-prefix=CHECK-GENERIC",
+            "tile-opt %s --print-layouts=full --print-op-generic --split-input-file"
+            " | filecheck %s --check-prefix=CHECK-GENERIC",
         ),
     ]
 )

@@ -20,6 +20,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tilewright.diagnostics import TileError
+from tilewright.instrumentation import remark
 from tilewright.passes.ir.programs import Census, callee, calls, programs, scopes
 
 
@@ -71,6 +72,7 @@ def _inline(name: str, census: Census, path: tuple[str, ...], done: set[str]) ->
         if target not in census.ours:
             raise _foreign(call, census)
         _inline(target, census, (*path, name), done)
+        remark("fusion", f"the body of `@{target}` stands in the place of its call", call.location)
         _replace(call, census.ours[target])
     done.add(name)
 

@@ -19,6 +19,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.tile import AllocOp, BindOp, ComputeOp, ExchangeOp, RepeatOp, owner_alloc
+from tilewright.instrumentation import remark
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.planning import phases
 from tilewright.planning.phases import Access
@@ -112,6 +113,8 @@ def _share_copies(work: list[Operation], level: Sequence[int]) -> set[Operation]
                 target.type,
             )
             if alone and key in first:
+                name = owner_alloc(source)[0].buffer_name.data
+                remark("fusion", f"equal copies of `{name}` are made once", op.location)
                 target.replace_all_uses_with(first[key].buffers[1])
                 unused |= {op, alloc}  # type: ignore[arg-type]
                 continue
@@ -164,6 +167,7 @@ def merged(exchanges: Sequence[Operation]) -> list[Operation]:
     reason = " | ".join(dict.fromkeys(op.reason.data for op in phases))
     result = ExchangeOp(reason, moves)
     result.location = phases[0].location
+    remark("fusion", f"{len(phases)} exchange phases are one: {reason}", result.location, phases=len(phases))
     for op in phases:
         op.erase()
     return [result]

@@ -32,6 +32,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.tile_tensor import ConstantOp
+from tilewright.instrumentation import remark
 from tilewright.passes.ir.programs import OURS, PROGRAM, Census, is_declared, is_ours, scopes
 from tilewright.passes.ir.tensors import MACHINE, nearest_machine
 from tilewright.passes.tile_inline_calls import inline_calls
@@ -60,12 +61,27 @@ def outline(module: ModuleOp) -> None:
     for function in census.mixed():
         name, number, last = function.sym_name.data, 0, function
         scanner = _Scanner(function, frozenset(census.ours))
-        for component in scanner.components():
+        components = scanner.components()
+        if len(components) > 1:
+            remark(
+                "missed",
+                f"what tiles compute in `@{name}` stays in {len(components)} pieces: foreign operations lie"
+                " between them, or they have nothing in common",
+                function.location,
+                pieces=len(components),
+            )
+        for component in components:
             while (fresh := f"{name}_tiles_{number}") in taken:
                 number += 1
             taken.add(fresh)
             made = _outlined(component, fresh)
             if made is not None:
+                remark(
+                    "conversion",
+                    f"{len(component)} operations of `@{name}` are the function `@{fresh}`",
+                    made.location,
+                    operations=len(component),
+                )
                 Rewriter.insert_op(made, InsertPoint.after(last))
                 last = made
         for constant in [op for op in function.walk() if isinstance(op, ConstantOp)]:
@@ -197,6 +213,7 @@ def isolate(module: ModuleOp, *, nested: bool) -> None:
             declared = FuncOp.external(name, types.inputs.data, types.outputs.data)
             declared.location = function.location
             Rewriter.insert_op(declared, InsertPoint.before(function))
+        remark("conversion", f"`@{name}` is a program in a module of its own", function.location)
         function.detach()
         program = ModuleOp([function])
         program.location = function.location

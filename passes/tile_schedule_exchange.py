@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects.tile import ExchangeOp
+from tilewright.instrumentation import advance
 from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.exchange import PhaseFigures, phase_figures, record_figures, set_items
@@ -43,13 +44,14 @@ def schedule_phases(within: Operation, machine: Machine, items: str | None = Non
     if items not in ("auto", "words"):
         raise TileError(f"tile-schedule-exchange: items is 'auto' or 'words', not '{items}'")
     figures: list[PhaseFigures] = []
-    for phase in within.walk():
-        if isinstance(phase, ExchangeOp):
-            set_items(phase, items)
-            try:
-                figures.append(phase_figures(phase, machine))
-            except TileError as error:
-                error.location = error.location or phase.location
-                raise
-            phase.properties["row_bytes"] = IntegerAttr(figures[-1].row_bytes, i64)
+    phases = [op for op in within.walk() if isinstance(op, ExchangeOp)]
+    for number, phase in enumerate(phases):
+        advance(number, len(phases))
+        set_items(phase, items)
+        try:
+            figures.append(phase_figures(phase, machine))
+        except TileError as error:
+            error.location = error.location or phase.location
+            raise
+        phase.properties["row_bytes"] = IntegerAttr(figures[-1].row_bytes, i64)
     return figures

@@ -20,6 +20,7 @@ from tilewright.backends import host
 from tilewright.backends.image import Debug, Image
 from tilewright.backends.program import Binding, places
 from tilewright.diagnostics import TileError
+from tilewright.instrumentation import advance
 from tilewright.machine import Machine, load, names, split_reference
 from tilewright.machine.dtypes import itemsize, numpy_dtype
 from tilewright.machine.kernels.measurements import evidence
@@ -42,6 +43,7 @@ from tilewright.sim.supervisor import (
     DecodedRepeat,
     DecodedTap,
     decode_supervisor,
+    executed,
     walk,
 )
 
@@ -241,7 +243,9 @@ class Executor:
         self._repeats: list[RepeatCycles] = []
         self._taps: list[Tapped] = []
         self._tap, self._tapped = tap, values
-        self._body(self._decode(), ())
+        body = self._decode()
+        self._done, self._total = 0, executed(body)
+        self._body(body, ())
         self._accounts.barrier()
         outputs: dict[str, np.ndarray] = {}
         for binding in self.image.bindings:
@@ -317,6 +321,7 @@ class Executor:
 
     def _body(self, body: tuple[Decoded, ...], iteration: tuple[int, ...]) -> None:
         for instruction in body:
+            self._advance()
             match instruction:
                 case DecodedCall():
                     phase = self._phase(instruction.word, iteration)
@@ -332,6 +337,10 @@ class Executor:
                 case DecodedTap():
                     self._take_tap(instruction, iteration)
 
+    def _advance(self) -> None:
+        advance(self._done, self._total)
+        self._done += 1
+
     # ----------------------------------------------------------------------------------- repeats and taps
 
     def _repeat(self, repeat: DecodedRepeat, iteration: tuple[int, ...]) -> None:
@@ -342,6 +351,7 @@ class Executor:
         start = accounts.clock
         patches = RowPatches(self.memory, repeat.patches if repeat.count else (), phase)
         for number in range(repeat.count):
+            self._advance()
             self._body(repeat.body, (*iteration, number))
             accounts.barrier()  # iterations are told apart
             if number == 0:

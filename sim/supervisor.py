@@ -262,14 +262,15 @@ def walk(body: tuple[Decoded, ...]) -> Iterator[Decoded]:
             yield from walk(instruction.body)
 
 
-def _executed(body: tuple[Decoded, ...]) -> int:
-    return sum(1 + (i.count * (1 + _executed(i.body)) if isinstance(i, DecodedRepeat) else 0) for i in body)
+def executed(body: tuple[Decoded, ...]) -> int:
+    """Steps of a run: instructions as often as they are executed, and every iteration."""
+    return sum(1 + (i.count * (1 + executed(i.body)) if isinstance(i, DecodedRepeat) else 0) for i in body)
 
 
 def _require_end(body: tuple[Decoded, ...], most: int, address: int) -> None:
-    count = _executed(body)
+    count = executed(body)
     if count > most:
-        longest = max(body, key=lambda instruction: _executed((instruction,)))
+        longest = max(body, key=lambda instruction: executed((instruction,)))
         raise IllegalProgram(
             f"the program executes {count:,} instructions, the bound is {most:,}",
             rule="too many steps",

@@ -28,6 +28,9 @@ class Instrument:
     def failed(self, step: str, module: object, error: Exception) -> None:
         """A step has raised."""
 
+    def advanced(self, step: str, done: int, total: int) -> None:
+        """`done` of `total` pieces of the running step are done."""
+
 
 Category = Literal["choice", "conversion", "fallback", "fusion", "home", "missed", "warning"]
 """
@@ -81,6 +84,13 @@ def step(name: str, module: object) -> Generator[None]:
             instrument.after(name, module)
     finally:
         _steps.reset(token)
+
+
+def advance(done: int, total: int) -> None:
+    """Say how far the running step is: `done` of `total` pieces."""
+    steps = _steps.get()
+    for instrument in _instruments.get():
+        instrument.advanced(steps[-1] if steps else "", done, total)
 
 
 @contextmanager

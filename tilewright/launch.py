@@ -6,6 +6,7 @@ while a tool is being imported ends in a line as well.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 
@@ -13,6 +14,8 @@ EXIT_INTERRUPTED = 130
 
 
 def _run(name: str, module: str) -> int:
+    # What is imported stays: looking for garbage among it, again and again, is a quarter of the time.
+    gc.disable()
     try:
         return importlib.import_module(f"tilewright.tools.{module}").main()
     except KeyboardInterrupt:

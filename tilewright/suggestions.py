@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
 CUTOFF = 0.6
 """Least similarity of a suggestion (difflib's ratio: twice the common characters over all characters)."""
@@ -42,5 +41,7 @@ def _similarity(name: str, candidate: str) -> float:
     while common < min(len(left), len(right)) - 1 and left[common] == right[common]:
         common += 1
     a, b = ".".join(left[common:]), ".".join(right[common:])
+    from difflib import SequenceMatcher  # only where something is wrong
+
     matcher = SequenceMatcher(None, a, b)
     return matcher.ratio() if matcher.quick_ratio() >= CUTOFF else 0.0

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -20,8 +21,13 @@ from tilewright.dialects.entry import read_entry
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.dialects.tile_repeat import SequenceType
 from tilewright.frontends.program_folder import ProgramFolder, require, runs_in, select_run
+from tilewright.machine.dtypes import is_integer, numpy_dtype
 from tilewright.passes.ir.tensors import dtype_of, tensor_of
 from tilewright.passes.pipeline import level_of
+from tilewright.planning.plan import Plan
+
+if TYPE_CHECKING:
+    from tilewright.machine import Machine
 
 Shape = tuple[int, ...]
 
@@ -85,7 +91,8 @@ def check_files(
 ) -> int:
     """
     How many runs are to be made. Raises TileError for tensors that are missing or have another shape, for
-    expected outputs that the program does not have, and for more runs than there are inputs for.
+    numbers that the program's integers do not hold, for expected outputs that the program does not have, and
+    for more runs than there are inputs for.
     """
     found = require(folder.parameters, program.parameters, "parameter", parameters)
     for (name, shape), tensor in zip(program.parameters.items(), found, strict=True):
@@ -93,7 +100,11 @@ def check_files(
             raise CheckError(
                 f"parameter '{name}' has shape {list(tensor.shape)}, the program needs {list(shape)}"
             )
-    require(folder.inputs, program.inputs, "input", inputs)
+        _check_numbers("parameter", name, tensor, program.dtypes[name])
+    for name, tensor in zip(
+        program.inputs, require(folder.inputs, program.inputs, "input", inputs), strict=True
+    ):
+        _check_numbers("input", name, tensor, program.dtypes[name])
     select_run(folder.inputs, program.inputs, 0, "input")
     held = runs_in(folder.inputs, program.inputs)
     stored = folder.runs if folder.runs is not None else held
@@ -109,6 +120,28 @@ def check_files(
         raise CheckError(f"--runs {wanted}: the inputs hold {stored} runs")
     _expected(program, folder, wanted)
     return wanted
+
+
+def check_plan(path: Path | None, machine: Machine) -> None:
+    """Raise PlanError for a plan file that cannot be read or is for another machine."""
+    if path is not None:
+        Plan.read(path).check_machine(machine)
+
+
+def _check_numbers(what: str, name: str, values: np.ndarray, dtype: str) -> None:
+    """What is given for integers has to be integers that the element type holds."""
+    if not is_integer(dtype) or not values.size:
+        return
+    limits = np.iinfo(numpy_dtype(dtype))
+    # one pass over what may be large and mapped from a file; f64 holds every 32-bit integer
+    held = values.astype(np.float64) if values.dtype.kind not in "iub" else values
+    wrong = (held < limits.min) | (held > limits.max) | (held != np.trunc(held))
+    if wrong.any():
+        raise CheckError(
+            f"{what} '{name}' is {dtype} in the program, the file holds {held[wrong].flat[0]}"
+            f" ({values.dtype.name})",
+            notes=(f"{dtype} holds whole numbers from {limits.min} to {limits.max}",),
+        )
 
 
 def _expected(program: Surface, folder: ProgramFolder, runs: int) -> None:

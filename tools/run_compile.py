@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tilewright import instrumentation
 from tilewright.diagnostics import TileError
 from tilewright.steps import StepLog
 
@@ -83,7 +84,8 @@ def compile_module(
             expected.extend(expected_phases(module))
         start = time.perf_counter()
         clock.steps.start(stage.name)
-        yield
+        with instrumentation.step(stage.name, module):
+            yield
         clock.measure(stage.name, start)
         clock.steps.end(stage.name)
         if stage.name == "tile-plan-layouts" and dump_plan is not None:

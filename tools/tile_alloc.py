@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tile-alloc PROBLEM.json`: solves one allocation problem, checks the placement, and explains when there is
+`tile-alloc PROBLEM`: solves one allocation problem, checks the placement, and explains when there is
 none.
 
 Exit status: 0 it fits; 1 it does not, or a given placement is illegal; 2 unknown flags.
@@ -8,17 +8,20 @@ Exit status: 0 it fits; 1 it does not, or a given placement is illegal; 2 unknow
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tilewright.tools.driver import progress
+from tilewright.tools.driver.arguments import ToolParser
 from tilewright.tools.driver.main import run_tool
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("tile-alloc", description=__doc__, allow_abbrev=False)
-    parser.add_argument("problem", type=Path, help="allocation problem (docs/spec/allocation-problem.md)")
+def _parser() -> ToolParser:
+    parser = ToolParser("tile-alloc", __doc__)
+    parser.add_argument(
+        "problem", type=Path, metavar="PROBLEM", help="allocation problem (docs/spec/allocation-problem.md)"
+    )
     parser.add_argument(
         "--json", type=Path, metavar="OUT", help="write the placement, or the diagnosis, to OUT"
     )
@@ -52,7 +55,8 @@ def run(arguments: Sequence[str]) -> int:
         solution = Solution.from_json(data, problem, str(options.check))
     else:
         try:
-            solution = solve(problem, options.nodes)
+            with progress.shown(options), progress.step("search"):
+                solution = solve(problem, options.nodes)
         except AllocationError as error:
             if options.json is not None:
                 found = {"format": "tilewright-allocation", "version": 1, "problem": problem.name}
@@ -68,6 +72,8 @@ def run(arguments: Sequence[str]) -> int:
         held = [(a, b) for b, a in zip(problem.buffers, solution.addresses, strict=True) if a is not None]
         for address, b in sorted(held, key=lambda h: (h[0], h[1].first, h[1].name)):
             print(f"{address:#8x} {b.extent:>9} bytes  events {b.first} to {b.last}  {b.name}")
+    if options.quiet:
+        return 0
     for alternative, choice in zip(problem.alternatives, solution.choices, strict=True):
         print(f"{alternative.name}: {alternative.options[choice].name}")
     if options.check is not None:

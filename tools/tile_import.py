@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tile-import FILE -o DIR`: reads a model of another framework and writes it as a program folder.
+`tile-import FILE`: reads a model of another framework and writes it as a program folder.
 
 FILE is text of StableHLO (`.mlir`), pretty or generic. Parameters, sample inputs and expected outputs are
-written beside the program, so that `tile-run DIR` checks it at once. Exit status: 0 good; 1 the model cannot
-be read or has no meaning on tiles; 2 unknown flags.
+written beside the program, so that `tile-run DIR` checks it at once.
+
+Exit status: 0 good; 1 the model cannot be read or has no meaning on tiles; 2 unknown flags.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -17,19 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.diagnostics import TileError
+from tilewright.tools.driver.arguments import ToolParser
 from tilewright.tools.driver.main import current_sources, run_tool
 
 if TYPE_CHECKING:
     from tilewright.frontends.middle import Model
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="tile-import",
-        allow_abbrev=False,
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _parser() -> ToolParser:
+    parser = ToolParser("tile-import", __doc__)
     parser.add_argument("model", type=Path, metavar="FILE", help="the model: .mlir (StableHLO)")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write")
     parser.add_argument(
@@ -47,7 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--report", type=Path, metavar="FILE", help="write what was raised, folded, kept as JSON"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of random inputs, where there is no sample")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of random inputs, where there is no sample"
+    )
     return parser
 
 
@@ -95,7 +93,8 @@ def run(arguments: Sequence[str]) -> None:
         options.report.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     raised = ", ".join(f"{count} {name}" for name, count in report["raised"].items()) or "nothing raised"
     total = sum(report["operations"].values())
-    print(f"{options.output}: {total} operations ({raised}), {len(folder.parameters)} parameters")
+    if not options.quiet:
+        print(f"{options.output}: {total} operations ({raised}), {len(folder.parameters)} parameters")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilewright.diagnostics import TileError
+from tilewright.tools.driver.arguments import ToolParser
 from tilewright.tools.driver.main import run_tool
 
 if TYPE_CHECKING:
@@ -29,18 +30,21 @@ FORMAT = "tilewright-kernels"
 VERSION = 1
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="tile-kernels", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def _parser() -> ToolParser:
+    parser = ToolParser("tile-kernels", __doc__)
+    parser.add_argument("kernel", nargs="?", metavar="KERNEL", help="show one kernel")
+    parser.add_argument(
+        "extents", nargs="?", metavar="EXTENTS", help="extents of its axes, as 1x146x48x288: itemise one call"
     )
-    parser.add_argument("kernel", nargs="?", help="show one kernel")
-    parser.add_argument("extents", nargs="?", help="extents of its axes, as 1x146x48x288: itemise one call")
     parser.add_argument("--types", default="", metavar="T,T", help="element types of ins and outs")
     parser.add_argument(
         "--scalar", action="append", default=[], metavar="NAME=N", help="a scalar of the call"
     )
     parser.add_argument(
-        "--machine", default="c600", help="machine of the itemised call: a name or a machine file"
+        "--machine",
+        default="c600",
+        metavar="NAME|FILE",
+        help="machine of the itemised call: a name or a machine file (default: c600)",
     )
     parser.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="as JSON, to a file or standard output"
@@ -267,6 +271,8 @@ def run(arguments: Sequence[str]) -> int:
                 Path(options.json).write_text(text, encoding="utf-8")
             except OSError as error:
                 raise TileError(f"cannot write {options.json}: {error.strerror}") from error
+    elif options.quiet:
+        pass  # the exit status says it
     elif options.kernel is None:
         _show(data)
     else:

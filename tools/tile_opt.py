@@ -31,6 +31,7 @@ from tilewright.dialects.text.sources import Source
 from tilewright.instrumentation import Instrument, Remark
 from tilewright.steps import StepLog
 from tilewright.suggestions import near
+from tilewright.tools.driver import progress
 from tilewright.tools.driver.arguments import adopt
 from tilewright.tools.driver.errors import DriverError, InvalidIR
 from tilewright.tools.driver.main import (
@@ -56,6 +57,7 @@ from tilewright.version import __version__
 
 if TYPE_CHECKING:
     from tilewright.tools.driver.layout_pictures import LayoutPictures
+    from tilewright.tools.driver.layout_printing import Aliases
     from tilewright.tools.driver.statistics import Statistics
 
 SEPARATOR = "// -----"
@@ -100,6 +102,8 @@ class TileOptMain(xDSLOptMain):
         add = arg_parser.add_argument
         add("--pass-pipeline", default="", metavar="TEXT", help="passes as `builtin.module(a{x=1},b)`")
         add("-h", "--help", action="store_true")
+        add("-q", "--quiet", action="store_true", help="print errors and what is asked for, no warnings")
+        add("-v", "--verbose", action="store_true", help="print every pass and stage with its time to stderr")
         add("--help-all", action="store_true", help="print the options and passes of xDSL as well")
         add(
             "--completion",
@@ -124,9 +128,9 @@ class TileOptMain(xDSLOptMain):
         add(
             "--print-layouts",
             choices=("full", "alias", "short"),
-            default="full",
-            help="alias: layouts and buffer types are `#layout0`, `!buffer0`, defined at the top; short: they"
-            " are cut, for reading only (default: full)",
+            default="alias",
+            help="alias: layouts and buffer types are `#layout0`, `!buffer0`, defined at the top (default);"
+            " short: they are cut, for reading only; full: they stand where they are used",
         )
         add("--print-ir-before", action="append", default=[], metavar="P,..", help="print the IR before P")
         add("--print-ir-after", action="append", default=[], metavar="P,..", help="print the IR after P")
@@ -282,21 +286,29 @@ class TileOptMain(xDSLOptMain):
         )
         if not request.wanted:
             request = dataclasses.replace(request, after=None)  # the folder alone: everything
-        return IRPrinting(request, self._print_between)
+        aliases = None
+        if arguments.print_layouts == "alias":
+            from tilewright.tools.driver.layout_printing import Aliases
 
-    def _print_between(self, module: object) -> str:
-        assert isinstance(module, ModuleOp)
-        return self._text_of(module) if self.args.target == "mlir" else str(module)
+            aliases = Aliases()  # of all prints, so that they differ where the program does
 
-    def _text_of(self, module: ModuleOp) -> str:
+        def print_between(module: object) -> str:
+            assert isinstance(module, ModuleOp)
+            return self._text_of(module, aliases) if arguments.target == "mlir" else str(module)
+
+        return IRPrinting(request, print_between)
+
+    def _text_of(self, module: ModuleOp, aliases: Aliases | None = None) -> str:
         arguments = self.args
         if arguments.print_layouts == "full" or arguments.target != "mlir":
             return super().output_resulting_program(module)
-        from tilewright.tools.driver.layout_printing import print_module
+        from tilewright.tools.driver.layout_printing import Aliases, print_module
 
+        if arguments.print_layouts == "alias" and aliases is None:
+            aliases = Aliases()
         return print_module(
             module,
-            arguments.print_layouts,
+            aliases,
             print_generic_format=arguments.print_op_generic,
             print_properties_as_attributes=arguments.print_no_properties,
             print_debuginfo=arguments.print_debuginfo,
@@ -479,9 +491,17 @@ class TileOptMain(xDSLOptMain):
         module = self.parse_chunk(chunk, extension, offset)
         if module is None:
             return
-        with self._told_remarks(), self._drawn(module):
+        with self._told_remarks(), self._shown_steps(), self._drawn(module):
             self.apply_passes(module)
         output.write(self.output_resulting_program(module))
+
+    def _shown_steps(self) -> AbstractContextManager[None]:
+        """The running pass on stderr, unless the IR is printed there."""
+        arguments = self.args
+        to_stderr = arguments.print_ir_tree_dir is None and any(
+            value for name, value in vars(arguments).items() if name.startswith("print_ir_")
+        )
+        return nullcontext() if to_stderr else progress.shown(arguments)
 
     def _drawn(self, module: ModuleOp) -> AbstractContextManager[object]:
         return self._pictures.of(module) if self._pictures is not None else nullcontext()
@@ -513,7 +533,7 @@ class TileOptMain(xDSLOptMain):
         return [
             remark
             for remark in remarks
-            if remark.category == "warning"
+            if (remark.category == "warning" and not self.args.quiet)
             or (
                 pattern is not None
                 and any(pattern.search(text) for text in (remark.step, remark.category, remark.message))

@@ -22,6 +22,8 @@ from pathlib import Path
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.instrumentation import advance
+from tilewright.tools.driver import progress
 from tilewright.tools.driver.arguments import ToolParser
 from tilewright.tools.driver.errors import ContextNote, DriverError
 from tilewright.tools.driver.main import current_sources, load_module, make_context, run_tool
@@ -29,13 +31,12 @@ from tilewright.tools.driver.output import replace_file
 
 
 def _parser() -> ToolParser:
-    parser = ToolParser("tile-reduce", description=(__doc__ or "").split("\n\n")[0], allow_abbrev=False)
+    parser = ToolParser("tile-reduce", __doc__)
     parser.add_argument("file", type=Path, metavar="FILE", help="the program")
     parser.add_argument("-p", "--pass-pipeline", default="", metavar="TEXT", help="the pipeline that fails")
     parser.add_argument("--test", metavar="CMD", help="a command that exits 0 for interesting programs")
     parser.add_argument("--timeout", type=float, default=60, metavar="S", help="seconds for one run of CMD")
     parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="where the result goes")
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing about how far it is")
     return parser
 
 
@@ -58,18 +59,14 @@ def run(arguments: Sequence[str]) -> int:
             raise DriverError("the pipeline does not fail on the program", hint="give a --test")
         interesting = failure_test(pipeline, wanted)
 
-    def told(count: int) -> None:
-        if sys.stderr.isatty() and not options.quiet:
-            print(f"\r{count} operations \x1b[K", end="", file=sys.stderr, flush=True)
-
     before = count_operations(module)
     try:
-        reduced = reduce_module(module, interesting, told)
+        with progress.shown(options), progress.step("reduce: operations left"):
+            reduced = reduce_module(module, interesting, lambda count: advance(count, before))
     except ValueError as error:
         raise DriverError(str(error), hint="the command exits 0 where it is") from error
     if not options.quiet:
-        end = "\r" if sys.stderr.isatty() else ""
-        print(f"{end}{before} operations became {count_operations(reduced)}", file=sys.stderr)
+        print(f"{before} operations became {count_operations(reduced)}", file=sys.stderr)
     if options.output is not None:
         replace_file(options.output, str(reduced) + "\n")
     else:

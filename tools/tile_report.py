@@ -3,8 +3,9 @@
 `tile-report PROFILE`: shows what `tile-run --profile` recorded: as one page of HTML, tables, CSV files or a
 trace.
 
-Without an option for the output it writes PROFILE with the ending .html. Exit status 0, or 1 for what is no
-profile.
+Without an option for the output it writes PROFILE with the ending .html.
+
+Exit status: 0 good; 1 what is given is no profile, or cannot be shown as asked; 2 unknown flags.
 """
 
 from __future__ import annotations
@@ -15,15 +16,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tilewright.tools.driver import progress
+from tilewright.tools.driver.arguments import ToolParser
 from tilewright.tools.driver.main import run_tool
 
 if TYPE_CHECKING:
     from tilewright.profile import Profile
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("tile-report", description=__doc__, allow_abbrev=False)
-    parser.add_argument("profile", type=Path, nargs="?", help="what tile-run --profile wrote")
+def _parser() -> ToolParser:
+    parser = ToolParser("tile-report", __doc__)
+    parser.add_argument(
+        "profile", type=Path, nargs="?", metavar="PROFILE", help="what tile-run --profile wrote"
+    )
     parser.add_argument("-o", dest="page", type=Path, metavar="FILE", help="write one page of HTML to FILE")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument("--text", action="store_true", help="print tables")
@@ -58,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
         a, b = (Profile(path) for path in options.compare)
         found = compare(a, b)
         if options.page is not None:
-            _write_page(options.page, (a, b), tuple(map(str, options.compare)), options.open)
+            _write_page(options.page, (a, b), tuple(map(str, options.compare)), options)
         else:
             tables.print_tables(console, found)
         return 0
@@ -80,16 +85,20 @@ def run(arguments: Sequence[str]) -> int:
         options.trace.parent.mkdir(parents=True, exist_ok=True)
         trace.write_trace(profile, options.trace)
     if page is not None:
-        _write_page(page, (profile,), (str(options.profile),), options.open)
+        _write_page(page, (profile,), (str(options.profile),), options)
     return 0
 
 
-def _write_page(path: Path, profiles: tuple[Profile, ...], labels: tuple[str, ...], show: bool) -> None:
+def _write_page(
+    path: Path, profiles: tuple[Profile, ...], labels: tuple[str, ...], options: argparse.Namespace
+) -> None:
     from tilewright.tools.report.html import write_page
 
-    write_page(path, profiles, labels)
-    print(f"the report is in {path}")
-    if show:
+    with progress.shown(options), progress.step("page"):
+        write_page(path, profiles, labels)
+    if not options.quiet:
+        print(f"the report is in {path}")
+    if options.open:
         import webbrowser
 
         webbrowser.open(path.resolve().as_uri())

@@ -2,8 +2,9 @@
 """
 `tile-run PROGRAM`: compile unless compiled, load, run on the machine model, read back, check, report.
 
-PROGRAM is a program folder or a module, of any level: what tile-opt has done is not done again. Exit status 0
-when everything passed, 1 when the input is wrong, does not fit, or a check failed.
+PROGRAM is a program folder or a module, of any level: what tile-opt has done is not done again.
+
+Exit status: 0 everything passed; 1 the input is wrong, does not fit, or a check failed; 2 unknown flags.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilewright.diagnostics import TileError
 from tilewright.steps import StepLog
+from tilewright.tools.driver import progress
+from tilewright.tools.driver.arguments import ToolParser
 from tilewright.tools.driver.main import load_module, make_context, run_tool
 from tilewright.tools.run_compile import (
     Clock,
@@ -34,29 +37,39 @@ if TYPE_CHECKING:
     import numpy as np
     from xdsl.dialects.builtin import ModuleOp
 
+    from tilewright.backends.image import Image
     from tilewright.backends.program import Program
     from tilewright.frontends.program_folder import ProgramFolder
     from tilewright.machine import Machine
+    from tilewright.passes.ir.exchange import PhaseFigures
     from tilewright.sim.recorder import Recorder
     from tilewright.sim.results import RunResult
     from tilewright.tools.run_checks import Surface
+    from tilewright.tools.run_compare import Compared
     from tilewright.tools.run_profile import CompilationFacts
+    from tilewright.tools.run_report import LayerErrors, Work
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("tile-run", description=__doc__, allow_abbrev=False)
-    parser.add_argument("program", type=Path, nargs="?", help="program folder, or a module of any level")
+def _parser() -> ToolParser:
+    parser = ToolParser("tile-run", __doc__)
+    parser.add_argument(
+        "program",
+        type=Path,
+        nargs="?",
+        metavar="PROGRAM",
+        help="program folder, or a module of any level",
+    )
     parser.add_argument(
         "--cases",
         type=Path,
         metavar="FILE",
         help="instead of a program: small ones of StableHLO with inputs and results, a JSON record a line",
     )
-    parser.add_argument("--machine", help="name of a machine or path of a machine file")
+    parser.add_argument("--machine", metavar="NAME|FILE", help="name of a machine or path of a machine file")
     parser.add_argument(
         "--entry", metavar="NAME", help="the function to run (default: the only program, or @main)"
     )
-    parser.add_argument("--plan", type=Path, help="plan file that forces plan records")
+    parser.add_argument("--plan", type=Path, metavar="FILE", help="plan file that forces plan records")
     parser.add_argument(
         "--dump-plan", type=Path, metavar="FILE", help="write the plan records in use, as --plan reads them"
     )
@@ -77,9 +90,11 @@ def _parser() -> argparse.ArgumentParser:
         help="judge the rows of every exchange phase with the independent checker before running",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")
-    parser.add_argument("--parameters", type=Path, help="values of the parameters (.safetensors)")
-    parser.add_argument("--inputs", type=Path, help="values of the inputs (.safetensors)")
-    parser.add_argument("--expected", type=Path, help="expected outputs (.safetensors)")
+    parser.add_argument(
+        "--parameters", type=Path, metavar="FILE", help="values of the parameters (.safetensors)"
+    )
+    parser.add_argument("--inputs", type=Path, metavar="FILE", help="values of the inputs (.safetensors)")
+    parser.add_argument("--expected", type=Path, metavar="FILE", help="expected outputs (.safetensors)")
     parser.add_argument("--runs", type=int, metavar="N", help="run N times with one parameter load")
     parser.add_argument(
         "--poison", type=float, metavar="V", help="fill unwritten memory with V before running"
@@ -119,25 +134,70 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+@dataclass
+class _Job:
+    """A program with its files, read and checked, before it is compiled."""
+
+    options: argparse.Namespace
+    context: Any
+    clock: Clock
+    folder: ProgramFolder
+    module: ModuleOp
+    machine: Machine
+    runs: int | None
+    """Runs to make; None until the bindings of a program of buffers are known."""
+    compared: Compared | None = None
+    facts: CompilationFacts | None = None
+
+
+@dataclass
+class _Compiled:
+    """A compiled program; what it took, in seconds and bytes."""
+
+    program: Program
+    machine: Machine
+    image: Image
+    figures: tuple[PhaseFigures, ...]
+    work: dict[str, Work]
+    seconds: float
+    peak_bytes: int
+
+
+@dataclass
+class _Simulated:
+    """All runs of a program: the result of the last, the outputs of each (by name)."""
+
+    result: RunResult
+    outputs: dict[str, list[np.ndarray]]
+    layers: LayerErrors
+    recorder: Recorder | None
+    seconds: float
+
+
 def run(arguments: Sequence[str]) -> int:
     """Do what the command line says; returns the exit status."""
-    import numpy as np
-
-    from tilewright import settings
-    from tilewright.backends.image import to_image
-    from tilewright.dialects.tile_asm import program_to_module
-    from tilewright.frontends.program_folder import ProgramFolder, select_run
-    from tilewright.machine import load
-    from tilewright.passes import pipeline
-    from tilewright.passes.ir.exchange import read_figures
-    from tilewright.planning.homes.report import resident_summary
-    from tilewright.sim.executor import Executor
-    from tilewright.tools import run_checks, run_report
-
     options = _parser().parse_args(arguments)
+    _check_options(options)
+    if options.cases is not None:
+        from tilewright.tools import run_cases
+
+        with progress.shown(options), progress.step("cases"):
+            found = run_cases.run_cases(options.cases, options.machine or "t16")
+        return run_cases.report(found, options.json)
+    with progress.shown(options):
+        job = _prepare(options)
+        compiled = _compile(job)
+        simulated = _simulate(job, compiled)
+    return _report(job, compiled, simulated)
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """Options that exclude each other, and files that could not be written."""
+    from tilewright.tools.run_checks import check_writable
+
     if (options.program is None) == (options.cases is None):
         raise RunError("give a program, or --cases FILE")
-    run_checks.check_writable(
+    check_writable(
         {
             "--json": options.json,
             "--dump-plan": options.dump_plan,
@@ -146,19 +206,25 @@ def run(arguments: Sequence[str]) -> int:
         },
         {"--artifacts": options.artifacts},
     )
-    if options.cases is not None:
-        from tilewright.tools import run_cases
 
-        return run_cases.report(run_cases.run_cases(options.cases, options.machine or "t16"), options.json)
+
+def _prepare(options: argparse.Namespace) -> _Job:
+    """Read everything and refuse what cannot end well; nothing is compiled but for `--compare`."""
+    from tilewright.frontends.program_folder import ProgramFolder
+    from tilewright.machine import load
+    from tilewright.passes import pipeline
+    from tilewright.tools import run_checks
+
     clock = Clock(steps=StepLog(options.steps))
     start = time.perf_counter()
-    folder = ProgramFolder.read(
-        options.program, parameters=options.parameters, inputs=options.inputs, expected=options.expected
-    )
-    context = make_context()
-    path = folder.program_path
-    assert path is not None
-    module = pipeline.select_program(load_module(path, context), context, options.entry)
+    with progress.step("read"):
+        folder = ProgramFolder.read(
+            options.program, parameters=options.parameters, inputs=options.inputs, expected=options.expected
+        )
+        context = make_context()
+        path = folder.program_path
+        assert path is not None
+        module = pipeline.select_program(load_module(path, context), context, options.entry)
     clock.measure("read", start)
     if pipeline.level_of(module) == "machine":
         machine = load(check_machine(module, options.machine))
@@ -166,104 +232,152 @@ def run(arguments: Sequence[str]) -> int:
         machine = given_machine(module, options.machine)
     if pipeline.level_of(module) != "tensors" and options.compare is not None:
         raise RunError("--compare=each needs the tensor program, not a compiled one")
-    runs: int | None = None
+    run_checks.check_plan(options.plan, machine)
+    job = _Job(options, context, clock, folder, module, machine, None)
     reads = run_checks.surface(module)
     if reads is not None:
-        runs = run_checks.check_files(reads, folder, options.runs, options.parameters, options.inputs)
-        if options.calibrate is None:
-            folder = _with_default_tolerances(folder, reads)
+        _check_surface(job, reads, tolerances=options.calibrate is None)
     if options.calibrate is not None:
         start = time.perf_counter()
-        folder = _calibrate(module, folder, options.calibrate)
+        with progress.step("calibrate"):
+            job.folder = _calibrate(module, job.folder, options.calibrate)
         clock.measure("calibrate", start)
-    work = run_report.program_work(module, machine)
-    compile_start = time.perf_counter()
-    compared = None
     if options.compare == "each":
         from tilewright.tools.run_compare import Compared
 
-        compared = Compared(planned_copy(module, context, options), module.clone())
-    facts: CompilationFacts | None = None
+        with progress.step("plan for the oracle"):
+            job.compared = Compared(planned_copy(module, context, options), module.clone())
     if options.profile is not None:
         from tilewright.tools.run_profile import CompilationFacts
 
-        facts = CompilationFacts(text=(str(path), path.read_text("utf-8", errors="replace")))
-        facts.read_program(module)
+        job.facts = CompilationFacts(text=(str(path), path.read_text("utf-8", errors="replace")))
+        job.facts.read_program(module)
+    return job
+
+
+def _check_surface(job: _Job, reads: Surface, *, tolerances: bool = True) -> None:
+    """Files against what the program reads and returns; outputs get the tolerance of their types."""
+    from tilewright.tools import run_checks
+
+    options = job.options
+    job.runs = run_checks.check_files(reads, job.folder, options.runs, options.parameters, options.inputs)
+    if tolerances:
+        job.folder = _with_default_tolerances(job.folder, reads)
+
+
+def _compile(job: _Job) -> _Compiled:
+    """The machine program and its image; the module, and what compiling remembered, are gone afterwards."""
+    from tilewright import settings
+    from tilewright.backends.image import to_image
+    from tilewright.dialects.tile_asm import program_to_module
+    from tilewright.machine import load
+    from tilewright.passes.ir.exchange import read_figures
+    from tilewright.tools import run_checks, run_report
+
+    options, module, clock = job.options, job.module, job.clock
+    work = run_report.program_work(module, job.machine)
+    began = time.perf_counter()
     with settings.use(
         settings.Settings(exchange_cap=options.exchange_cap, exchange_items=options.exchange_items)
     ):
         try:
             program = compile_module(
                 module,
-                context,
+                job.context,
                 options.machine,
                 options.plan,
                 clock,
                 options.dump_plan,
                 options.check_exchange,
-                facts,
+                job.facts,
             )
         except TileError as error:
-            if facts is not None and options.profile is not None:
-                _write_failure(options.profile, error, module, machine, facts, str(path))
+            if job.facts is not None:
+                _write_failure(
+                    options.profile, error, module, job.machine, job.facts, str(job.folder.program_path)
+                )
             raise
-    if compared is not None:
-        compared.program = program
+    if job.compared is not None:
+        job.compared.program = program
     figures = read_figures(module)
-    machine = load(program.machine)
     start = time.perf_counter()
-    image = to_image(program)
+    with progress.step("image"):
+        image = to_image(program)
     clock.measure("image", start)
-    compile_seconds = time.perf_counter() - compile_start
-    compile_rss = clock.peak_rss()
+    seconds = time.perf_counter() - began
     if options.artifacts is not None:
         _write_artifacts(options.artifacts, module, program)
-    del module
+    made = _Compiled(program, load(program.machine), image, figures, work, seconds, clock.peak_rss())
+    del module, job.module
     forget_compilation()
-
-    if runs is None:  # a module of buffers: its bindings are known now
+    if job.runs is None:  # a module of buffers: its bindings are known now
         reads = run_checks.surface(program_to_module(program))
         assert reads is not None
-        runs = run_checks.check_files(reads, folder, options.runs, options.parameters, options.inputs)
-        folder = _with_default_tolerances(folder, reads)
+        _check_surface(job, reads)
+    return made
 
+
+def _simulate(job: _Job, compiled: _Compiled) -> _Simulated:
+    """Load once and make every run."""
+    from tilewright.frontends.program_folder import select_run
+    from tilewright.sim.executor import Executor
+    from tilewright.tools.run_report import LayerErrors
+
+    assert job.runs is not None
     shapes = {
-        name: b.shape for b in program.bindings if b.kind == "input" for name in (b.tensors or (b.name,))
+        name: b.shape
+        for b in compiled.program.bindings
+        if b.kind == "input"
+        for name in (b.tensors or (b.name,))
     }
-    simulate_start = time.perf_counter()
-    executor = Executor(image, machine, options.poison)
-    executor.load(folder.parameters)
+    start = time.perf_counter()
+    executor = Executor(compiled.image, compiled.machine, job.options.poison)
+    with progress.step("load parameters"):
+        executor.load(job.folder.parameters)
     recorder: Recorder | None = None
-    if facts is not None:
+    if job.facts is not None:
         from tilewright.sim.recorder import Recorder
 
-        executor.observer = recorder = Recorder(machine)
-    if compared is None:
+        executor.observer = recorder = Recorder(compiled.machine)
+    parameters = job.folder.parameters
+    if job.compared is None:
         # Every page of the mapped file has been read: as long as it is mapped it counts as memory in use.
-        folder = replace(folder, parameters={})
+        parameters = {}
+        job.folder = replace(job.folder, parameters=parameters)
     result: RunResult | None = None
     outputs: dict[str, list[np.ndarray]] = {}
-    layers = run_report.LayerErrors.of(folder, program)
-    for index in range(runs):
-        inputs = select_run(folder.inputs, shapes, index, "input")
-        if compared is not None:
-            result = compared.run(executor, inputs, folder.parameters)
-        else:
-            layers.run = index
-            result = executor.run(inputs, layers.tap if layers.values else None, layers.values)
-        assert result is not None
+    layers = LayerErrors.of(job.folder, compiled.program)
+    for index in range(job.runs):
+        inputs = select_run(job.folder.inputs, shapes, index, "input")
+        with progress.step("simulate" if job.runs == 1 else f"simulate run {index + 1} of {job.runs}"):
+            if job.compared is not None:
+                result = job.compared.run(executor, inputs, parameters)
+            else:
+                layers.run = index
+                result = executor.run(inputs, layers.tap if layers.values else None, layers.values)
         executor.observer = None  # all runs take the same cycles
         for name, value in result.outputs.items():
             outputs.setdefault(name, []).append(value)
-        _progress(f"run {index + 1} of {runs}", last=index + 1 == runs)
     assert result is not None
-    simulate_seconds = time.perf_counter() - simulate_start
-    stacked = {name: np.stack(values) for name, values in outputs.items()}
-    record = result_record(folder, program, machine, result, stacked, runs, figures)
-    record = with_costs(record, clock, compile_seconds, compile_rss, simulate_seconds)
-    operators = run_report.operator_cycles(result.steps, work, machine)
+    return _Simulated(result, outputs, layers, recorder, time.perf_counter() - start)
+
+
+def _report(job: _Job, compiled: _Compiled, simulated: _Simulated) -> int:
+    """Check the outputs, print and write what was asked for; returns the exit status."""
+    import numpy as np
+
+    from tilewright.planning.homes.report import resident_summary
+    from tilewright.tools import run_report
+
+    options, folder, program, machine = job.options, job.folder, compiled.program, compiled.machine
+    result, layers, runs = simulated.result, simulated.layers, job.runs
+    assert runs is not None
+    stacked = {name: np.stack(values) for name, values in simulated.outputs.items()}
+    record = result_record(folder, program, machine, result, stacked, runs, compiled.figures)
+    record = with_costs(record, job.clock, compiled.seconds, compiled.peak_bytes, simulated.seconds)
+    operators = run_report.operator_cycles(result.steps, compiled.work, machine)
     sections: dict[str, Any] = {"operators": [entry.to_json() for entry in operators]}
-    sections["exchange_phases"] = [asdict(f) for f in figures]
+    sections["exchange_phases"] = [asdict(f) for f in compiled.figures]
     if layers.found:
         sections["layers"] = layers.to_json()
     record = replace(record, sections=sections)
@@ -271,23 +385,30 @@ def run(arguments: Sequence[str]) -> int:
         from tilewright.frontends.program_folder import write_tensors
 
         write_tensors(options.artifacts / "outputs.safetensors", stacked)
-    print_figures(record, machine, runs, folder.tolerance)
-    print(resident_summary(program.bindings, machine.tiles))
-    if layers.found:
-        run_report.print_layers(figures_console(), sections["layers"])
+    if not options.quiet:
+        print_figures(record, machine, runs, folder.tolerance)
+        print(resident_summary(program.bindings, machine.tiles))
+        if layers.found:
+            run_report.print_layers(figures_console(), sections["layers"])
+    elif not record.passed:
+        failed = [check.output for check in record.checks if not check.passed]
+        print(f"tile-run: outputs that failed their check: {', '.join(failed)}", file=sys.stderr)
     if options.profile_operators:
         run_report.print_operators(figures_console(wide=True), operators)
     if options.json is not None:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         record.write(options.json)
-    if facts is not None and recorder is not None and options.profile is not None:
+    if job.facts is not None and simulated.recorder is not None:
         from tilewright.tools.run_profile import profile_of_run
 
         options.profile.parent.mkdir(parents=True, exist_ok=True)
-        made = profile_of_run(program, machine, recorder, facts, figures, record.to_json())
+        made = profile_of_run(
+            program, machine, simulated.recorder, job.facts, compiled.figures, record.to_json()
+        )
         made.write(options.profile)
-        print(f"the profile is in {options.profile}; `tile-report {options.profile}` shows it")
-    if compared is not None and not compared.report():
+        if not options.quiet:
+            print(f"the profile is in {options.profile}; `tile-report {options.profile}` shows it")
+    if job.compared is not None and not job.compared.report():
         return 1
     return 0 if record.passed else 1
 
@@ -357,11 +478,6 @@ def _write_artifacts(folder: Path, module: ModuleOp, program: Program) -> None:
     ]
     text = json.dumps({"format": "tilewright-placement", "version": 1, "placed": placement}, indent=1)
     (folder / "placement.json").write_text(text + "\n", encoding="utf-8")
-
-
-def _progress(text: str, last: bool) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{text}", end="\n" if last else "", file=sys.stderr, flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.diagnostics import TileError
+from tilewright.tools.driver import progress
+from tilewright.tools.driver.arguments import ToolParser
 from tilewright.tools.driver.main import run_tool
 
 if TYPE_CHECKING:
@@ -31,10 +33,6 @@ SIZES = {
 }
 
 
-class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    pass
-
-
 def _whole(text: str) -> int:
     try:
         return int(text)
@@ -43,27 +41,37 @@ def _whole(text: str) -> int:
         raise TileError(f"'{text}' is not a whole number") from None
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="tile-workload", allow_abbrev=False, description=__doc__, formatter_class=_Help
-    )
-    parser.add_argument("workload", metavar="siglip|digits|vit|dinov2|minilm", help="which one")
+def _parser() -> ToolParser:
+    parser = ToolParser("tile-workload", __doc__)
+    parser.add_argument("workload", metavar="NAME", help="siglip, digits, vit, dinov2 or minilm")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write")
     for name, what in SIZES.items():
         parser.add_argument(f"--{name}", type=_whole, default=argparse.SUPPRESS, metavar="N", help=what)
     parser.add_argument(
-        "--precision", default="f8", metavar="f16|f8", help="QKV, projection, MLP and head matmuls"
+        "--precision",
+        default="f8",
+        metavar="f16|f8",
+        help="QKV, projection, MLP and head matmuls (default: f8)",
     )
     parser.add_argument(
-        "--attention", default="f16", metavar="f16|f8", help="operands of the products in attention"
+        "--attention",
+        default="f16",
+        metavar="f16|f8",
+        help="operands of the products in attention (default: f16)",
     )
     parser.add_argument(
-        "--classes", type=_whole, default=0, metavar="N", help="vit: a head on the first token (0: none)"
+        "--classes",
+        type=_whole,
+        default=0,
+        metavar="N",
+        help="vit: a head on the first token (default: 0, none)",
     )
     parser.add_argument(
         "--images", action="store_true", help="siglip: take images, not patches cut by the host"
     )
-    parser.add_argument("--seed", type=_whole, default=0, help="of random weights and inputs")
+    parser.add_argument(
+        "--seed", type=_whole, default=0, metavar="N", help="of random weights and inputs (default: 0)"
+    )
     return parser
 
 
@@ -119,8 +127,13 @@ def _refuse_other(workload: str, sizes: dict[str, int], shape: Shape, free: Sequ
 def run(arguments: Sequence[str]) -> None:
     """Do what the command line says. Raises `TileError`; unknown flags exit with status 2."""
     options = _parser().parse_args(arguments)
-    folder = _build(options)
-    folder.write(options.output)
+    with progress.shown(options):
+        with progress.step("build"):
+            folder = _build(options)
+        with progress.step("write"):
+            folder.write(options.output)
+    if options.quiet:
+        return
     values = sum(tensor.size for tensor in folder.parameters.values())
     runs = f", {folder.runs} runs" if folder.runs is not None else ""
     print(f"{options.output}: {options.workload}, precision {folder.precision}, {values:,} parameters{runs}")

@@ -164,6 +164,28 @@ class Float32(CustomDirective):
         return True
 
 
+@irdl_custom_directive
+class ElementType(CustomDirective):
+    """A type that has to be there: an optional property behind its keyword could be left out silently."""
+
+    value: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.value.set(state, parser.parse_type())
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        attribute = self.value.get(op)
+        assert attribute is not None
+        state.print_whitespace(printer)
+        printer.print_attribute(attribute)
+
+    def is_present(self, op: IRDLOperation) -> bool:
+        return self.value.is_present(op)
+
+    def is_anchorable(self) -> bool:
+        return True
+
+
 class TensorOperation(IRDLOperation):
     """
     What all operations share: one tensor result, no effects, shapes inferred and compared with the declared

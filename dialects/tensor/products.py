@@ -34,6 +34,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.tensor import shapes as shapes
 from tilewright.dialects.tensor.base import (
+    ElementType,
     Float32,
     RoundingOperation,
     element_of,
@@ -110,9 +111,11 @@ class MatmulOp(RoundingOperation):
     transpose_b = opt_prop_def(UnitAttr)
     accumulate = opt_prop_def(TypeAttribute)
     scale = prop_def(IntegerAttr.constr(type=eq(i32)), default_value=IntegerAttr(0, i32))
+    custom_directives = (ElementType,)
     assembly_format = (
         "$lhs `,` $rhs (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)? "
-        "(`accumulate` $accumulate^)? (`scale` $scale^)? attr-dict `:` functional-type(operands, results)"
+        "(`accumulate` custom<ElementType>($accumulate)^)? (`scale` $scale^)? attr-dict "
+        "`:` functional-type(operands, results)"
     )
 
     def __init__(
@@ -214,9 +217,9 @@ class AttentionOp(RoundingOperation):
     window = opt_prop_def(IntegerAttr.constr(type=eq(i64)))
     query_offset = prop_def(IntegerAttr.constr(type=eq(i64)), default_value=IntegerAttr(0, i64))
     empty_rows = prop_def(EmptyRowsAttr, default_value=EmptyRowsAttr(EmptyRows.ZERO))
-    custom_directives = (Float32,)
+    custom_directives = (ElementType, Float32)
     assembly_format = (
-        "$query `,` $key `,` $value (`,` $mask^)? (`accumulate` $accumulate^)? "
+        "$query `,` $key `,` $value (`,` $mask^)? (`accumulate` custom<ElementType>($accumulate)^)? "
         "(`scale` custom<Float32>($scale)^)? (`mask_place` $mask_place^)? (`causal` $causal^)? "
         "(`window` $window^)? (`query_offset` $query_offset^)? (`empty_rows` $empty_rows^)? attr-dict "
         "`:` functional-type(operands, results)"

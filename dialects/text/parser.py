@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     UnknownLoc,
+    UnregisteredOp,
     f64,
     i64,
 )
@@ -61,6 +62,22 @@ _UNFIT = (
     NotImplementedError,
     struct.error,
 )
+
+
+_DENSE = (
+    (
+        re.compile(r"Shape mismatch in dense literal. Expected (\[.*\]) shape .* got (\[.*\]) shape"),
+        "the constant has shape {1}, its type has {0}",
+    ),
+    (
+        re.compile(r"Shape mismatch in dense literal. Expected (\d+) elements .* got (\d+) elements"),
+        "the bytes of the constant are {1} elements, its type has {0}",
+    ),
+    (re.compile("Expected at least one element"), "the constant is empty, its type is not"),
+    (re.compile("Hex string in denseAttr"), "the bytes of a constant are hexadecimal digits behind `0x`"),
+    (re.compile("Tensor literal has inconsistent"), "the rows of the constant differ in length"),
+)
+"""What xDSL says of constants that do not have the size of their type, and what we say."""
 
 
 class BoundedLexer(MLIRLexer):
@@ -149,6 +166,21 @@ class LiteralParser(Parser):
             )
         return type_
 
+    def parse_dense_int_or_fp_elements_attr(self, type: Any) -> Any:
+        start = self._current_token.span.start
+        try:
+            return super().parse_dense_int_or_fp_elements_attr(type)
+        except ParseError as error:
+            # xDSL marks what stands behind the type, on the next line
+            for pattern, message in _DENSE:
+                if (found := pattern.match(error.msg)) is not None:
+                    text = str(self.lexer.input.content)
+                    end = text.find(">", start) + 1
+                    raise ParseError(
+                        Span(start, end, self.lexer.input), message.format(*found.groups())
+                    ) from None
+            raise
+
     def _parse_block(self) -> Block:
         if self._current_token.kind is not MLIRTokenKind.CARET_IDENT:  # xDSL says `in block definition`
             found = self._current_token.text
@@ -209,7 +241,7 @@ class LocatedParser(LiteralParser):
         self._op_starts[-1] = start = at if at >= 0 else start
         if (
             op_type := self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
-        ) is not None:
+        ) is not None and not (issubclass(op_type, UnregisteredOp) and _is_ours(self.ctx, name)):
             return op_type
         span = Span(start, start + len(name), self.lexer.input)
         raise UnknownName(span, *_explain_unknown_op(self.ctx, name))
@@ -271,22 +303,36 @@ _TYPES += ("f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ
 def _explained(error: ParseError, source: Source) -> ParseError:
     """The error with what xDSL leaves out: which bracket is open at the end, what a type may have been."""
     text = source.text
-    if error.span.start >= len(text.rstrip()) and (at := _open_bracket(text)) is not None:
+    last = error.span.end if not isinstance(error, UnknownName) else error.span.start
+    cut = last >= len(text.rstrip()) and "string literal" not in error.msg
+    if cut and (at := _open_bracket(text)) is not None:
         line = source.position(at).line
         message = f"the text ends before the `{text[at]}` of line {line} is closed"
         return UnknownName(Span(at, at + 1, Input(text, source.name)), message, "is the file cut off?")
     if error.msg in ("type expected", "Expected shape type."):
-        word = re.compile(r"[A-Za-z_]\w*").match(text, error.span.start)
+        word = re.compile(r"[A-Za-z_][\w.$]*").match(text, error.span.start)
         if word is None:  # `4xf17` is one token
             word = re.compile(r"x([A-Za-z_]\w*)$").search(error.span.text)
             return error if word is None else _unknown_type(error, word[1])
         return _unknown_type(error, word[0].removeprefix("x"))
+    if error.msg.startswith("undefined symbol alias "):
+        name = error.msg.split("'")[1]
+        at = max(text.rfind(name, 0, error.span.start + len(name)), 0)
+        known = re.findall(r"^([#!][\w.$-]+)\s*=", text, re.M)
+        span = Span(at, at + len(name), Input(text, source.name))
+        if name in known:
+            hint = "only aliases of locations may be defined behind their use, and not by themselves"
+            return UnknownName(span, f"the alias `{name}` is not defined here", hint)
+        return UnknownName(span, f"the alias `{name}` is not defined", near(name, known))
     return error
 
 
 def _unknown_type(error: ParseError, word: str) -> ParseError:
     if word in _TYPES:
         return error
+    if "." in word:
+        hint = f"types of dialects begin with `!`: `!{word}`"
+        return UnknownName(error.span, f"unknown type `{word}`", hint)
     return UnknownName(error.span, f"unknown type `{word}`", near(word, _TYPES))
 
 
@@ -302,18 +348,39 @@ def _open_bracket(text: str) -> int | None:
     return found[-1] if found else None
 
 
+def _is_ours(ctx: Context, name: str) -> bool:
+    """
+    Whether an operation would be of one of our dialects: what these do not have is wrong even where foreign
+    dialects need not be known.
+    """
+    prefix = name.partition(".")[0]
+    return prefix in ctx.registered_dialect_names and (prefix == "tile" or prefix.startswith("tile_"))
+
+
 def _explain_unknown_op(ctx: Context, name: str) -> tuple[str, str | None]:
     prefix, dot, _ = name.partition(".")
     known = ctx.registered_dialect_names
     if not dot:
         known_names = [f"{dialect}.{name}" for dialect in _USUAL if ctx.get_optional_op(f"{dialect}.{name}")]
-        hint = near(known_names[0], known_names) if known_names else "operations are written `dialect.name`"
+        hint = near(known_names[0], known_names) if known_names else _near_operation(ctx, name)
         return f"unknown operation `{name}`", hint
     if prefix not in known:
         return f"unknown dialect `{prefix}` in `{name}`", near(prefix, known)
     dialect = ctx.get_optional_dialect(prefix)
     names = [op.name for op in dialect.operations] if dialect is not None else []
     return f"dialect `{prefix}` has no operation `{name}`", near(name, names)
+
+
+def _near_operation(ctx: Context, name: str) -> str:
+    """A hint for the name of an operation without a dialect that no usual dialect has."""
+    from difflib import get_close_matches
+
+    full: dict[str, str] = {}
+    for prefix in reversed(_USUAL):
+        dialect = ctx.get_optional_dialect(prefix)
+        full |= {op.name.partition(".")[2]: op.name for op in (dialect.operations if dialect else ())}
+    close = get_close_matches(name, full, 1, 0.8)
+    return f"did you mean `{full[close[0]]}`?" if close else "operations are written `dialect.name`"
 
 
 def _explain_unknown_attribute(ctx: Context, name: str, is_type: bool) -> tuple[str, str | None]:

@@ -225,3 +225,18 @@ def test_pins_that_clash_are_refused_before_a_search(
     (tmp_path / "problem.json").write_text(json.dumps({**PROBLEM, "buffers": pinned}), encoding="utf-8")
     assert tile_alloc.main([str(tmp_path / "problem.json")]) == 1
     assert "what is pinned cannot stay there: a and b overlap at 0x8" in capsys.readouterr().err
+
+
+def test_a_page_is_opened_in_the_browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import webbrowser
+
+    from tilewright.tools import tile_report
+    from tilewright.tools.report import html
+
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(html, "write_page", lambda path, *_: path.write_text(""))
+    parse = tile_report._parser().parse_args
+    for flags in ([], ["--open"]):
+        tile_report._write_page(tmp_path / "page.html", (), (), parse(["x", *flags]))
+    assert opened == [(tmp_path / "page.html").resolve().as_uri()]

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import re
+import tomllib
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -12,12 +15,15 @@ import pytest
 from tilewright.diagnostics import TileError
 from tilewright.dialects.text.sources import Source
 from tilewright.options import meaning_of, range_of
+from tilewright.tools.driver.arguments import COMMON
 from tilewright.tools.driver.document import DOCUMENT, written
 from tilewright.tools.driver.pipeline import SOURCE_NAME, build_pipeline
-from tilewright.tools.tile_opt import main
+from tilewright.tools.tile_opt import TileOptMain, main
 from tilewright.universe import DIALECTS, UNIVERSE
 
 ROOT = Path(__file__).parents[2]
+SCRIPTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
+TOOLS = sorted(name.replace("-", "_") for name in SCRIPTS)
 
 
 def fields() -> list[tuple[str, dataclasses.Field[Any]]]:
@@ -42,6 +48,60 @@ def test_every_option_stands_in_a_test() -> None:
     for name, field in fields():
         spellings = (f"{field.name.replace('_', '-')}=", f"{field.name}=")
         assert any(spelling in text for spelling in spellings), f"{name}: {field.name}"
+
+
+def run_lines() -> str:
+    """The commands of all lit tests."""
+    found: list[str] = []
+    for path in ROOT.glob("filecheck/**/*.[mt]*"):
+        found += [line for line in path.read_text("utf-8").splitlines() if "RUN:" in line]
+    return "\n".join(found)
+
+
+def test_every_option_of_a_pass_stands_in_a_lit_test() -> None:
+    text = run_lines()
+    for name, field in fields():
+        option = field.name.replace("_", "-")
+        assert re.search(rf"{name}\{{[^}}]*\b{option}=", text), f"{name}{{{option}=}}"
+
+
+def test_every_option_of_the_tool_stands_in_a_lit_test() -> None:
+    text = run_lines()
+    for action in TileOptMain(args=[]).parser.actions():
+        flags = action.option_strings
+        assert not flags or any(re.search(rf"{flag}(?![\w-])", text) for flag in flags), flags
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_tool_has_the_common_options(tool: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run = importlib.import_module(f"tilewright.tools.{tool}").main
+    name = tool.replace("_", "-")
+    assert run(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith((f"usage: {name} ", f"{name} [FILE]"))
+    for flag in ("--help", "--quiet", "--verbose", "--completion", "--version"):
+        assert flag in text
+    assert max(map(len, text.splitlines())) <= 112, "fits a terminal"
+    assert run(["--version"]) == 0
+    assert re.fullmatch(rf"{name} [\w.]+ \(xdsl [\w.]+\)\n", capsys.readouterr().out)
+    assert run(["--completion", "fish"]) == 0
+    assert f"complete -c {name} -l verbose" in capsys.readouterr().out
+    assert run(["--versio"]) == 2
+    told = f"{name}: error: unknown option `--versio`\nhint: did you mean `--version`"
+    assert capsys.readouterr().err.startswith(told)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_option_of_every_tool_stands_in_a_test(tool: str) -> None:
+    text = run_lines() + "".join(
+        path.read_text("utf-8") for path in ROOT.glob("tests/**/*.py") if path.name != "test_help.py"
+    )
+    if tool == "tile_opt":
+        return
+    parser = importlib.import_module(f"tilewright.tools.{tool}")._parser()
+    for action in parser.actions():
+        if action.dest not in COMMON and action.option_strings:
+            assert any(re.search(rf"[\"' ]{flag}[\"'= \n]", text) for flag in action.option_strings), action
 
 
 @pytest.mark.parametrize(

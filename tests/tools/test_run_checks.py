@@ -11,7 +11,8 @@ import pytest
 
 from tilewright.diagnostics import TileError
 from tilewright.frontends.program_folder import ProgramFolder
-from tilewright.tools.run_checks import Surface, check_files, check_writable, default_error
+from tilewright.machine import load
+from tilewright.tools.run_checks import Surface, check_files, check_plan, check_writable, default_error
 
 SURFACE = Surface({"w": (4, 2)}, {"x": (3, 4)}, {"y": (3, 2)}, {"w": "f16", "x": "f16", "y": "f16"})
 W, X, Y = np.zeros((4, 2)), np.zeros((3, 4)), np.zeros((3, 2))
@@ -49,6 +50,31 @@ def test_what_is_missing_or_wrong(changes: dict[str, Any], runs: int | None, mes
     with pytest.raises(TileError) as error:
         check_files(SURFACE, folder(**changes), runs, None, None)
     assert message in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("values", "held"),
+    [(np.array([1.0, 1.5]), "1.5"), (np.array([0, 2**40]), str(2**40)), (np.array([0.0, np.nan]), "nan")],
+)
+def test_integers_hold_what_the_file_has(values: np.ndarray, held: str):
+    reads = Surface({}, {"i": (2,)}, {"y": (2,)}, {"i": "i32", "y": "f16"})
+    given = folder(parameters={}, inputs={"i": values}, expected={})
+    with pytest.raises(TileError, match=rf"input 'i' is i32 in the program, the file holds {held}") as error:
+        check_files(reads, given, None, None, None)
+    assert error.value.notes == ("i32 holds whole numbers from -2147483648 to 2147483647",)
+    assert (
+        check_files(reads, folder(parameters={}, inputs={"i": np.array([1, 2])}, expected={}), 1, None, None)
+        == 1
+    )
+
+
+def test_a_plan_is_read_before_anything_is_compiled(tmp_path: Path):
+    path = tmp_path / "plan.json"
+    path.write_text('{"format": "tilewright-plan", "version": 2, "machine": "c600"}')
+    check_plan(None, load("t4"))
+    check_plan(path, load("c600"))
+    with pytest.raises(TileError, match="the plan is for machine c600, the program for t4"):
+        check_plan(path, load("t4"))
 
 
 def test_paths_that_cannot_be_written(tmp_path: Path):

@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright import settings
 from tilewright.diagnostics import TileError
+from tilewright.passes.pipeline import STAGES
 from tilewright.tools.tile_opt import main
 from tilewright.universe import UNIVERSE
 
@@ -150,6 +151,37 @@ def test_internal_errors_are_status_70_with_a_reproducer_that_reads_back(
     assert err.splitlines()[0] == "tile-opt: internal error: ZeroDivisionError: in a pass"
     assert f"please report it with {match[1]}" in err
     assert len(list(tmp_path.glob("*.reproducer.mlir"))) == 1, "a run of one writes no other"
+
+
+PRODUCT = """\
+func.func @main(%x: tensor<4x8xf16>, %w: tensor<8x4xf16> {tile_tensor.parameter = "w"}) -> tensor<4x4xf16> {
+  %y = tile_tensor.matmul %x, %w : (tensor<4x8xf16>, tensor<8x4xf16>) -> tensor<4x4xf16>
+  func.return %y : tensor<4x4xf16>
+}
+"""
+
+
+@pytest.mark.parametrize("name", UNIVERSE.all_passes)
+def test_whatever_pass_is_killed_can_be_run_again(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    def crash(*_: object) -> None:
+        raise ZeroDivisionError(f"in {name}")
+
+    cls = UNIVERSE.all_passes[name]()
+    monkeypatch.setattr(cls, "apply", crash)
+    pipelines = [f"cse,{name}"]
+    if name in {stage.name for stage in STAGES}:
+        pipelines.append("tile-compile{machine=t4 homes=selected}")
+    for pipeline in pipelines:
+        status, out, err = run(PRODUCT, "-p", pipeline)
+        assert (status, out) == (70, "")
+        first, second, *_ = err.splitlines()
+        assert first == f"tile-opt: internal error: ZeroDivisionError: in {name}"
+        match = re.search(r"please report it with (tile-opt-\w+\.reproducer\.mlir)", second)
+        assert match is not None
+        status, out, err = run("", "--run-reproducer", match[1])
+        assert (status, out, err.splitlines()[0]) == (70, "", first)
 
 
 def test_a_reproducer_holds_the_piece_and_the_files_that_it_takes(

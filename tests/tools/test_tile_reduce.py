@@ -120,7 +120,7 @@ def test_a_command_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     path = tmp_path / "layers.mlir"
     path.write_text(layers(3), "utf-8")
     script = "import sys; sys.exit('gelu' not in open(sys.argv[1]).read())"
-    assert main([str(path), "--test", f'{sys.executable} -c "{script}"', "-q"]) == 0
+    assert main([str(path), "--test", f'{sys.executable} -c "{script}"', "--timeout", "50", "-q"]) == 0
     out, err = capsys.readouterr()
     assert out.count("tile_tensor.") <= 2 and "gelu" in out and err == ""
 

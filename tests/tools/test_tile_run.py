@@ -232,7 +232,7 @@ def test_compare_each_of_a_wrong_machine(
         (["--plan", "nowhere.json"], 1, "cannot read the plan"),
         (["--exchange-cap", "100"], 1, "bytes a tile; the cap is 100"),
         (["--poison", "much"], 2, "invalid float value: 'much'"),
-        (["--frobnicate"], 2, "unrecognized arguments: --frobnicate"),
+        (["--frobnicate"], 2, "unknown option `--frobnicate`"),
     ],
 )
 def test_refused(

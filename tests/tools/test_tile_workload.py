@@ -42,8 +42,8 @@ def test_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str], arg
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["vit", "--widht", "64"], 2, "unrecognized arguments: --widht 64"),
-        (["vit", "--layer", "1"], 2, "unrecognized arguments"),
+        (["vit", "--widht", "64"], 2, "unknown option `--widht`"),
+        (["vit", "--layer", "1"], 2, "unknown option `--layer`"),
         (["vit", "--width", "6x"], 1, "error: '6x' is not a whole number"),
         (["vit", "--width", "65"], 1, "error: --width 65 is not a multiple of --heads 4"),
         (["vit", "--precision", "f32"], 1, "error: --precision must be f16 or f8, not f32"),

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from tilewright.tools.driver.arguments import ToolParser, help_of, metavar
 
-SHELLS = ("bash", "zsh", "fish")
 PIPELINE_OPTIONS = (
     "-p",
     "--passes",

@@ -32,10 +32,10 @@ SECTIONS: Mapping[str, str] = {
     ),
     "checking": "verify_each verify_diagnostics verify_memory",
     "looking": (
-        "remarks remarks_file timing pass_statistics steps home_report dump_allocation_problems"
+        "remarks remarks_file timing pass_statistics steps home_report dump_layouts dump_allocation_problems"
         " crash_reproducer run_reproducer"
     ),
-    "help": "help help_all list_passes list_dialects list_ops completion version",
+    "help": "help help_all list_passes list_dialects list_ops quiet verbose completion version",
 }
 """Options in the order in which help lists them, by what they are for. What is in none is xDSL's."""
 

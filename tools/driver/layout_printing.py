@@ -7,14 +7,13 @@ top, or cut short for the eye.
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from io import StringIO
-from typing import Any, Literal
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 from xdsl.printer import Printer
-
-Form = Literal["full", "alias", "short"]
 
 ALIASED = {"tile_layout.at": "#layout", "tile.buffer": "!buffer"}
 """What gets an alias, and the alias without its number."""
@@ -26,41 +25,61 @@ WIDTH = 160
 _WORD = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^\s"])+ *|\s+')
 
 
+class Aliases:
+    """
+    Names of layouts and types of buffers, in the order in which they were first printed. Modules that are
+    printed with the same names can be compared line by line.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[Attribute, str] = {}
+        self._counts = dict.fromkeys(ALIASED.values(), 0)
+
+    def name(self, attribute: Attribute) -> str:
+        """The alias of an attribute, the same whenever it is asked for."""
+        if attribute not in self._names:
+            kind = ALIASED[attribute.name]
+            self._names[attribute] = f"{kind}{self._counts[kind]}"
+            self._counts[kind] += 1
+        return self._names[attribute]
+
+    def definitions(self, used: Container[str]) -> str:
+        """A line for every alias that is used."""
+        return "".join(f"{name} = {attribute}\n" for attribute, name in self._names.items() if name in used)
+
+
 class LayoutPrinter(Printer):
     """
-    xDSL's printer with aliases in the place of layouts and types of buffers; `definitions` are those that it
-    has used. With `short` it cuts their texts instead.
+    xDSL's printer with aliases in the place of layouts and types of buffers; `used` are those that it has
+    printed. Without `aliases` it cuts their texts instead.
     """
 
-    def __init__(self, stream: StringIO, short: bool, **options: Any) -> None:
+    def __init__(self, stream: StringIO, aliases: Aliases | None, **options: Any) -> None:
         super().__init__(stream, **options)
-        self._short = short
-        self._names: dict[Attribute, str] = {}
-        self._counts = dict.fromkeys(ALIASED, 0)
+        self._aliases = aliases
+        self.used: set[str] = set()
 
     def print_attribute(self, attribute: Attribute) -> None:
-        kind = ALIASED.get(attribute.name)
-        if kind is None:
+        if attribute.name not in ALIASED:
             super().print_attribute(attribute)
-        elif self._short:
+        elif self._aliases is None:
             self.print_string(_cut(str(attribute)))
         else:
-            if attribute not in self._names:
-                self._names[attribute] = f"{kind}{self._counts[attribute.name]}"
-                self._counts[attribute.name] += 1
-            self.print_string(self._names[attribute])
-
-    def definitions(self) -> str:
-        """A line for every alias."""
-        return "".join(f"{name} = {attribute}\n" for attribute, name in self._names.items())
+            name = self._aliases.name(attribute)
+            self.used.add(name)
+            self.print_string(name)
 
 
-def print_module(module: ModuleOp, form: Form, **options: Any) -> str:
-    """The text of a module; `options` are those of xDSL's printer. The short form does not read back."""
+def print_module(module: ModuleOp, aliases: Aliases | None, **options: Any) -> str:
+    """
+    The text of a module, in lines of at most `WIDTH` characters where words allow it; `options` are those of
+    xDSL's printer. Without aliases layouts are cut short, and the text does not read back.
+    """
     stream = StringIO()
-    printer = LayoutPrinter(stream, form == "short", **options)
+    printer = LayoutPrinter(stream, aliases, **options)
     printer.print_op(module)
-    text = f"{printer.definitions()}{stream.getvalue()}\n"
+    definitions = aliases.definitions(printer.used) if aliases is not None else ""
+    text = f"{definitions}{stream.getvalue()}\n"
     return "".join(_folded(line) for line in text.splitlines(keepends=True))
 
 

@@ -158,6 +158,7 @@ def _tune_garbage_collector() -> None:
     """
     gc.freeze()
     gc.set_threshold(200_000, 20, 20)
+    gc.enable()  # the launcher switches it off for the imports
 
 
 def report(error: BaseException, name: str, sources: Sources) -> None:

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -p canonicalize | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p canonicalize | filecheck %s
 
 !a = tensor<8xf16, #tile_layout.at<"[8]">>
 !b = tensor<8xf16, #tile_layout.at<"[8/2@1]">>

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --machine t16 -p "tile-plan-layouts{homes=ready},tile-convert-compact-micro-panels" | filecheck %s
+// RUN: tile-opt --print-layouts=full %s --machine t16 -p "tile-plan-layouts{homes=ready},tile-convert-compact-micro-panels" | filecheck %s
 
 func.func @main(%x0: tensor<16x64xf16>, %ws: !tile_repeat.sequence<3 x tensor<64x64xf16>> {tile_tensor.parameter = ["a", "b", "c"]}) -> tensor<16x64xf16> {
   %y = tile_repeat.repeat "layers" count 3 carried(%x = %x0 : tensor<16x64xf16>) iterated(%w = %ws : !tile_repeat.sequence<3 x tensor<64x64xf16>>) -> (tensor<16x64xf16>) {

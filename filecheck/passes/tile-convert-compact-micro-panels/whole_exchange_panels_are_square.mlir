@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --machine t16 -p "tile-plan-layouts{homes=ready},tile-convert-compact-micro-panels{panels=whole}" | filecheck %s
+// RUN: tile-opt --print-layouts=full %s --machine t16 -p "tile-plan-layouts{homes=ready},tile-convert-compact-micro-panels{panels=whole}" | filecheck %s
 
 func.func @main(%x: tensor<16x64xf8E4M3FNUZ>, %w: tensor<64x128xf8E4M3FNUZ> {tile_tensor.parameter = "w"}) -> tensor<16x128xf16> {
   %p = tile_tensor.matmul %x, %w {plan = {grid = array<i64: 1, 2, 4, 1>, swap = false}} : (tensor<16x64xf8E4M3FNUZ>, tensor<64x128xf8E4M3FNUZ>) -> tensor<16x128xf16>

@@ -1,5 +1,5 @@
-// RUN: tile-opt %s -p tile-fuse-epilogues | filecheck %s
-// RUN: tile-opt %s -p tile-fuse-epilogues --print-debuginfo | filecheck %s --check-prefix=PLACE
+// RUN: tile-opt --print-layouts=full %s -p tile-fuse-epilogues | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p tile-fuse-epilogues --print-debuginfo | filecheck %s --check-prefix=PLACE
 
 // A sum with a vector whose only reader is a gelu: one operation, in either order of the operands, where the gelu stood.
 

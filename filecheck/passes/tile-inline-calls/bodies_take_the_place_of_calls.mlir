@@ -1,6 +1,6 @@
-// RUN: tile-opt %s -p tile-inline-calls | filecheck %s
-// RUN: tile-opt %s -p tile-inline-calls --print-debuginfo | filecheck %s --check-prefix=PLACE
-// RUN: tile-opt %s --machine t4 -p tile-compile | filecheck %s --check-prefix=COMPILED
+// RUN: tile-opt --print-layouts=full %s -p tile-inline-calls | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p tile-inline-calls --print-debuginfo | filecheck %s --check-prefix=PLACE
+// RUN: tile-opt --print-layouts=full %s --machine t4 -p tile-compile | filecheck %s --check-prefix=COMPILED
 
 // Calls of calls, calls in the body of a repeat, a function that is called twice; what was called goes.
 

@@ -1,4 +1,5 @@
-// RUN: tile-opt %s -p tile-lower-to-asm | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p tile-lower-to-asm | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p 'tile-lower-to-asm{machine=t4}' | filecheck %s
 // RUN: sed -e 's/rows 32 at/rows 4 at/' %s | not tile-opt -p tile-lower-to-asm 2>&1 | filecheck %s --check-prefix=ROWS
 // RUN: sed -e 's/ rows 32 at 0x68fb8//' %s | not tile-opt -p tile-lower-to-asm 2>&1 | filecheck %s --check-prefix=UNSCHEDULED
 // RUN: sed -e 's/ at 0x6d720//' %s | not tile-opt -p tile-lower-to-asm 2>&1 | filecheck %s --check-prefix=ADDRESS

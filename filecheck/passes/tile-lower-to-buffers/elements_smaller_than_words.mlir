@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-plan-layouts,tile-lower-to-buffers)' | filecheck %s
+// RUN: tile-opt --print-layouts=full %s --pass-pipeline='builtin.module(tile-plan-layouts,tile-lower-to-buffers)' | filecheck %s
 
 // The fabric moves words: single f16 elements that change place are widened to a word each, sent, and narrowed.
 

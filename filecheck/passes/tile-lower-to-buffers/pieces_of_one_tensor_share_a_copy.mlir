@@ -1,4 +1,4 @@
-// RUN: tile-opt --split-input-file --machine t4 %s -p "tile-plan-layouts,tile-lower-to-buffers" | filecheck %s
+// RUN: tile-opt --print-layouts=full --split-input-file --machine t4 %s -p "tile-plan-layouts,tile-lower-to-buffers" | filecheck %s
 
 // Pieces that cut words travel with one element a word: the tensor is widened once, not once a piece.
 // CHECK-LABEL: func.func @pieces

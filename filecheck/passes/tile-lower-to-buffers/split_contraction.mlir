@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-plan-layouts,tile-lower-to-buffers)' | filecheck %s
+// RUN: tile-opt --print-layouts=full %s --pass-pipeline='builtin.module(tile-plan-layouts,tile-lower-to-buffers)' | filecheck %s
 
 // A product whose contraction is divided: operands go to where they are multiplied, partial sums to the owners of the
 // result, who add them in the partials' type. Every buffer is bound before it is used; the function has nothing left

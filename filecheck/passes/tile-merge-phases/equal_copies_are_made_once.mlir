@@ -1,4 +1,4 @@
-// RUN: tile-opt --machine t4 %s -p "tile-plan-layouts,tile-lower-to-buffers,tile-merge-phases" | filecheck %s
+// RUN: tile-opt --print-layouts=full --machine t4 %s -p "tile-plan-layouts,tile-lower-to-buffers,tile-merge-phases" | filecheck %s
 
 // Three operators take pieces that cut words of one tensor: their moves are one phase, and one widened copy serves
 // all of them.

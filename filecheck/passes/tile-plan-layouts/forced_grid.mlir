@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -p tile-plan-layouts | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p tile-plan-layouts | filecheck %s
 
 // A plan on the operation decides its layouts: two row blocks by two parts of the contraction on four tiles. The
 // operator's name is that of its result; every value has a layout, and so has the function's type.

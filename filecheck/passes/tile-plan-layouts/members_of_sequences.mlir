@@ -1,4 +1,4 @@
-// RUN: tile-opt --split-input-file --machine t16 %s -p tile-plan-layouts | filecheck %s
+// RUN: tile-opt --print-layouts=full --split-input-file --machine t16 %s -p tile-plan-layouts | filecheck %s
 
 // Products of one row and one column read panels of 16 x 8 elements: 64 times what there is. A sequence of such
 // operands is kept unpadded, a member is laid out when it is used.

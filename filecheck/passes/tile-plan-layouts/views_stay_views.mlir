@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -p tile-plan-layouts | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p tile-plan-layouts | filecheck %s
 
 // Transposed, cut and reshaped, the values stay where the argument is: only the view of its storage changes.
 

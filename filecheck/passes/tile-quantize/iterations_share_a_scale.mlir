@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -p tile-quantize --inputs %S/Inputs/sample.safetensors | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p tile-quantize --inputs %S/Inputs/sample.safetensors | filecheck %s
 
 // One scale for both members of the parameter, whose largest value is 4, and one for the carried value, which reaches 14 before
 // the first iteration and 56 after it: 56 * 2^2 is at most 240.

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -p tile-quantize --inputs %S/Inputs/sample.safetensors | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p tile-quantize --inputs %S/Inputs/sample.safetensors | filecheck %s
 
 // The product of the input stays; the parameter of the second one is stored in FP8; the scales are off again in the product.
 // The first product reaches 7 * 2, the parameter 1: 14 * 2^4 and 1 * 2^7 are at most 240.

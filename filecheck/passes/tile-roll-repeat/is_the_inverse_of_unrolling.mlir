@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -p tile-unroll-repeat,tile-roll-repeat | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p tile-unroll-repeat,tile-roll-repeat | filecheck %s
 
 func.func @main(%x0: tensor<4x4xf16>, %ws: !tile_repeat.sequence<3 x tensor<4x4xf16>> {tile_tensor.parameter = ["a", "b", "c"]}) -> tensor<4x4xf16> {
   %s = tile_tensor.exp %x0 : (tensor<4x4xf16>) -> tensor<4x4xf16>

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -p tile-roll-repeat | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p tile-roll-repeat | filecheck %s
 
 func.func @main(%x0: tensor<4x4xf16>, %a: tensor<4x4xf16> {tile_tensor.parameter = "w.0", tile_tensor.scale = -2 : i32}, %m: tensor<4x4xf16>, %b: tensor<4x4xf16> {tile_tensor.parameter = "w.1", tile_tensor.scale = -2 : i32}) -> tensor<4x4xf16> {
   %p0 = tile_tensor.matmul %x0, %a : (tensor<4x4xf16>, tensor<4x4xf16>) -> tensor<4x4xf16>

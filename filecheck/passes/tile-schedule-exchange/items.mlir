@@ -1,7 +1,7 @@
-// RUN: tile-opt %s -p 'tile-schedule-exchange{machine=t4}' | filecheck %s --check-prefix=AUTO
-// RUN: tile-opt %s -p 'tile-schedule-exchange{machine=t4 items="words"}' | filecheck %s --check-prefix=WORDS
-// RUN: tile-opt %s --exchange-items=words -p 'tile-schedule-exchange{machine=t4}' | filecheck %s --check-prefix=WORDS
-// RUN: tile-opt %s -p 'tile-schedule-exchange{machine=t4 items="words"},tile-schedule-exchange{machine=t4 items="auto"}' | filecheck %s --check-prefix=AUTO
+// RUN: tile-opt --print-layouts=full %s -p 'tile-schedule-exchange{machine=t4}' | filecheck %s --check-prefix=AUTO
+// RUN: tile-opt --print-layouts=full %s -p 'tile-schedule-exchange{machine=t4 items="words"}' | filecheck %s --check-prefix=WORDS
+// RUN: tile-opt --print-layouts=full %s --exchange-items=words -p 'tile-schedule-exchange{machine=t4}' | filecheck %s --check-prefix=WORDS
+// RUN: tile-opt --print-layouts=full %s -p 'tile-schedule-exchange{machine=t4 items="words"},tile-schedule-exchange{machine=t4 items="auto"}' | filecheck %s --check-prefix=AUTO
 // RUN: not tile-opt %s -p 'tile-schedule-exchange{machine=t4 items="pairs"}' 2>&1 | filecheck %s --check-prefix=OTHER
 
 // 1024 words for the two tiles of a pair take 512 cycles in items of 8 bytes; in words they take 1024, and the phase says

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --machine t16 -p tile-select-homes | filecheck %s
+// RUN: tile-opt --print-layouts=full %s --machine t16 -p tile-select-homes | filecheck %s
 
 #home = #tile_layout.at<"[64|16, 64|16] a0.b0.a1.b1 %16 chunk 16">
 #want = #tile_layout.at<"[64|16, 64|16] a0.b0.a1.b1 %16 interleaved">

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -p tile-traverse-exchange-panels | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p tile-traverse-exchange-panels | filecheck %s
 
 // FP8 panels are 32 along the contraction and 16 along the rows. Blocks of whole panels move in spans of 512 bytes; 20 rows
 // a tile cut every second panel, and what is cut travels by itself.

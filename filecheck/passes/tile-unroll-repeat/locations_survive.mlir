@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -p tile-unroll-repeat --print-debuginfo | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p tile-unroll-repeat --print-debuginfo | filecheck %s
 
 func.func @main(%x0: tensor<4xf16>, %ws: !tile_repeat.sequence<2 x tensor<4xf16>> {tile_tensor.parameter = ["a", "b"]} loc("weights.py":7:1)) -> tensor<4xf16> {
   %y = tile_repeat.repeat "layers" count 2 carried(%x = %x0 : tensor<4xf16>) iterated(%w = %ws : !tile_repeat.sequence<2 x tensor<4xf16>>) -> (tensor<4xf16>) {

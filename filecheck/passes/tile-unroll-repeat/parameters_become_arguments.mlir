@@ -1,4 +1,4 @@
-// RUN: tile-opt %s -p tile-unroll-repeat | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p tile-unroll-repeat | filecheck %s
 
 func.func @main(
     %x0: tensor<4x4xf16>,

@@ -16,5 +16,6 @@ func.func @f(%a: i32) -> i32 {
 
 // CHECK: %b = arith.addi %a, %a : i32 loc(callsite("model.py":7:8 at "model.py":3:4))
 // CHECK: %c = arith.addi %b, %a : i32 loc("model.py":3:4)
-// UNDEFINED: error: undefined symbol alias '#nowhere'
-// CYCLE: error: undefined symbol alias '#a'
+// UNDEFINED: error: the alias `#nowhere` is not defined
+// CYCLE: error: the alias `#a` is not defined here
+// CYCLE: hint: only aliases of locations may be defined behind their use
