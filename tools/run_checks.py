@@ -132,15 +132,16 @@ def _check_numbers(what: str, name: str, values: np.ndarray, dtype: str) -> None
     """What is given for integers has to be integers that the element type holds."""
     if not is_integer(dtype) or not values.size:
         return
-    limits = np.iinfo(numpy_dtype(dtype))
+    stored = numpy_dtype(dtype)
+    least, most = (0, 1) if stored == np.bool_ else (np.iinfo(stored).min, np.iinfo(stored).max)
     # one pass over what may be large and mapped from a file; f64 holds every 32-bit integer
-    held = values.astype(np.float64) if values.dtype.kind not in "iub" else values
-    wrong = (held < limits.min) | (held > limits.max) | (held != np.trunc(held))
+    held = values.astype(np.float64) if values.dtype.kind not in "iu" else values
+    wrong = (held < least) | (held > most) | (held != np.trunc(held))
     if wrong.any():
         raise CheckError(
             f"{what} '{name}' is {dtype} in the program, the file holds {held[wrong].flat[0]}"
             f" ({values.dtype.name})",
-            notes=(f"{dtype} holds whole numbers from {limits.min} to {limits.max}",),
+            notes=(f"{dtype} holds whole numbers from {least} to {most}",),
         )
 
 
