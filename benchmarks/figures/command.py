@@ -5,7 +5,8 @@ Writes or checks the figures in documents: `python benchmarks/figures [NAME ...]
 Without names all blocks are written, in the order of what they cost. `--check` compares instead of writing
 (timings are not compared) and exits 1 if a block departs; `--cost fast` (or slow, long) takes those up to
 that cost; `--list` says what there is. A block whose workload cannot be made here (weights that are not
-installed) is left as it is, and the command says so.
+installed) is left as it is, and the command says so. `pictures` are those in docs/images; they are made with
+the long ones, and never compared.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import sys
 import time
 from pathlib import Path
 
+from figures import pictures
 from figures.blocks import ROOT, blocks, differences, write
 from figures.producers import PRODUCERS, Producer
 from figures.runs import Missing, Runs
 
 COSTS = ("fast", "slow", "long")
+DRAWN = "pictures"
 
 
 def commit() -> str:
@@ -69,9 +72,12 @@ def main(arguments: list[str] | None = None) -> int:
         for name, made in PRODUCERS.items():
             place = where[name].relative_to(ROOT) if name in where else "nowhere"
             print(f"{name:22} {made.cost:5} {made.machine:13} {place}")
+        print(f"{DRAWN:22} {'long':5} {'c600':13} {pictures.FOLDER.relative_to(ROOT)}")
         return 0
-    if unknown := [name for name in options.names if name not in PRODUCERS]:
-        parser.error(f"no figures are called {', '.join(unknown)}; there are {', '.join(PRODUCERS)}")
+    if unknown := [name for name in options.names if name not in (*PRODUCERS, DRAWN)]:
+        parser.error(
+            f"no figures are called {', '.join(unknown)}; there are {', '.join((*PRODUCERS, DRAWN))}"
+        )
     allowed = COSTS[: COSTS.index(options.cost) + 1]
     chosen = [n for n in PRODUCERS if n in where and (n in options.names or not options.names)]
     chosen = sorted(
@@ -98,6 +104,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{name}: {verdict} ({seconds:.1f} s)", flush=True)
         for text in found if options.check else []:
             print(f"  {where[name].relative_to(ROOT)}\n  " + text.replace("\n", "\n  "))
+    if not options.check and options.cost == "long" and DRAWN in (options.names or (DRAWN,)):
+        try:
+            pictures.make(runs)
+            print(f"{DRAWN}: written", flush=True)
+        except Missing as missing:
+            print(f"{DRAWN}: left as they are: {missing}", flush=True)
     return int(bool(departed))
 
 

@@ -413,8 +413,9 @@ def test_layouts_and_conversions_are_drawn(folder: Path, page: Path) -> None:
     for number, phase in enumerate(profile.phases):
         figures = out["moved"][at : at + len(phase.moves)]
         at += len(phase.moves)
-        moved = sum(browser.number(move[0]) for move in figures)
-        assert moved == int(profile.received[number].sum())  # what the machine model delivered
+        moved, stays = (sum(browser.number(move[i]) for move in figures) for i in (0, 1))
+        # what the machine model delivered; a tile may hear what it sends itself
+        assert moved <= int(profile.received[number].sum()) <= moved + stays
     assert re.match(r"tile \d+: [\d,]+ bytes", out["chip"]) and "on tile" in out["element"]
     assert "sends" in out["ends"] and out["cut"] == [] and out["plain"] == -1
     assert {"tokens (output)", "layers.up_product (result)"} <= set(out["values"])

@@ -35,7 +35,7 @@ def tables(profile: Profile) -> list[Table]:
     made = [summary(profile)]
     if profile.ran:
         made += [shares(profile), operators(profile), costliest(profile), phases(profile)]
-    made += [parameters(profile), peak(profile)]
+    made += [layers(profile), parameters(profile), peak(profile)]
     return [table for table in made if table.rows]
 
 
@@ -80,6 +80,24 @@ def summary(profile: Profile) -> Table:
         verdict = "passed" if check.get("passed") else "FAILED"
         rows.append((f"output {check.get('output')}", ", ".join([*figures, verdict])))
     return Table("summary", "summary", ("what", "figure"), tuple(rows))
+
+
+def layers(profile: Profile) -> Table:
+    """Errors of values in repeats against the reference, iteration by iteration."""
+    rows = tuple(
+        (
+            *(str(entry["value"]), int(entry["iteration"]), entry["max_abs_error"]),
+            *(_decimals(entry["cosine"]), _decimals(entry["min_row_cosine"])),
+        )
+        for entry in profile.result.get("layers", ())
+    )
+    columns = ("value", "iteration", "max abs error", "cosine", "min row cosine")
+    return Table("layers", "errors by layer, against the reference", columns, rows)
+
+
+def _decimals(value: float | None) -> str | None:
+    """A cosine: what matters is how far from 1 it is."""
+    return None if value is None else f"{value:.6f}"
 
 
 def moment(profile: Profile, instruction: int) -> str:

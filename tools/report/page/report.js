@@ -93,6 +93,7 @@ function address() {
     if (value == null) { if (word) document.documentElement.className = word; }
     else if (key in state && typeof state[key] === "number" && Number.isFinite(+value)) state[key] = +value;
     else if (key === "operator") aim(current(), value);
+    else if (key === "conversion") state.conversion = current().conversions.findIndex(c => called(current(), c).includes(value));
     else if (key === "search") state.search = value;
   }
 }
@@ -140,7 +141,7 @@ function summary(main, P) {
       el("div", {}, el("div", { className: "big", textContent: (P.total / P.machine.clock_hz * 1e3).toFixed(3) }), el("span", { className: "faint", textContent: `ms at ${P.machine.clock_hz / 1e9} GHz` })),
       ...(P.peak ? [el("div", {}, el("div", { className: "big", textContent: fmt(P.peak.nbytes) }), el("span", { className: "faint", textContent: `bytes of ${fmt(P.machine.sram_bytes)} in use at once on the fullest tile, ${P.peak.tile}` }))] : []),
       el("div", {}, el("div", { className: "big", textContent: fmt(P.tiles) }), el("span", { className: "faint", textContent: `tiles of ${P.machine.name}` })))));
-    grid.append(panel("w6", "Cycles by kind", ...stack(by("kind"), n => KINDS[n])), panel("w6", "Cycles by what they rest on", ...stack(by("evidence"), n => EVIDENCE[n])));
+    grid.append(panel("w6", "Cycles by kind", ...stack(by("kind").sort((a, b) => b[1] - a[1]), n => KINDS[n])), panel("w6", "Cycles by what they rest on", ...stack(by("evidence"), n => EVIDENCE[n])));
     const o = pageTable(P, "operators"), kept = ["operator", "total", "compute bound", "exchange bound", "gap"], at = kept.map(k => o.columns.indexOf(k));
     const c = pageTable(P, "costliest"), ck = ["step", "kind", "operator", "cycles", "percent", "executions"], ci = ck.map(k => c.columns.indexOf(k));
     grid.append(panel("w6", "Operators: cycles, bounds, and the gap to them", el("div", { className: "scroll" }, table(kept, o.rows.map(r => at.map(i => r[i])), { pick: i => find(P, o.rows[i][0]), bar: 1, id: "operators" }))));
@@ -148,7 +149,10 @@ function summary(main, P) {
   }
   const s = pageTable(P, "summary");
   grid.append(panel("w6", "Run", table(s.columns, s.rows, { id: "run" })));
-  if (P.peak) grid.append(panel("w6", `Memory of tile ${P.peak.tile} at its peak`, ...stack(categories(P, P.peak.tile, P.peak.instruction), n => n === "free" ? css("--low") : MEMORY[n]), el("p", {}, el("button", { textContent: "see the buffers", onclick: () => go("memory", { tile: P.peak.tile, event: P.peak.instruction }) }))));
+  const beside = el("div", { className: "w6 beside" }); grid.append(beside);
+  if (P.peak) beside.append(panel("", `Memory of tile ${P.peak.tile} at its peak`, ...stack(categories(P, P.peak.tile, P.peak.instruction), n => n === "free" ? css("--low") : MEMORY[n]), el("p", {}, el("button", { textContent: "see the buffers", onclick: () => go("memory", { tile: P.peak.tile, event: P.peak.instruction }) }))));
+  const errors = pageTable(P, "layers");
+  if (errors) beside.append(panel("", "Errors by layer, against the reference", el("div", { className: "scroll", style: "max-height:300px" }, table(errors.columns, errors.rows, { id: "layers" }))));
   const o = P.operators.filter(x => x.sentence);
   if (o.length) grid.append(panel("w12", "The plan, a sentence each", el("div", { className: "scroll" }, table(["operator", "plan"], o.map(x => [x.name, x.sentence]), { id: "plan" }))));
 }
@@ -301,7 +305,7 @@ function about(P, name) {
   const facts = [["kind", o.kind], ["result", `${o.shape.join(" x ")} of ${o.dtype}`], ["of", o.operands.join(", ")], ["cycles", fmt(o.total)], ["bounds", `compute ${rounded(o.compute_bound)}, exchange ${rounded(o.exchange_bound)}`], ["plan", o.sentence], ["layout", o.layout + (o.view ? ", view " + o.view : "")], ["repeats", o.repeats.join(", ")]].filter(f => f[1]);
   const near = P.source.filter(l => l.file === file && Math.abs(l.line - line) <= 3);
   const code = el("pre", { id: "source" }, ...near.map(l => el("div", { className: l.line === line ? "here" : "" }, el("span", { className: "faint", textContent: String(l.line).padStart(5) + "  " }), l.text)));
-  return el("div", { id: "about", className: "grid", style: "margin-top:12px" }, panel("w5", name, table(["what", "figure"], facts, { id: "facts" })), panel("w7", o.source || "It has no place in a file", code));
+  return el("div", { id: "about", className: "grid" }, panel("w5", name, table(["what", "figure"], facts, { id: "facts" })), panel("w7", o.source.replace(/^.*[/\\]/, "") || "It has no place in a file", code));
 }
 function place(source) { const m = /^(.*):(\d+):\d+$/.exec(source); return m ? [m[1], +m[2]] : ["", 0]; }
 
@@ -318,7 +322,7 @@ function heat(P, values, { height = 260, click = null, mark = -1, unit = "bytes"
     g.strokeStyle = css("--mark"); g.lineWidth = 2; if (mark >= 0 && mark < P.tiles) { const [r, c] = G.of[mark]; g.strokeRect(left + c * cw - 1, top + r * ch - 1, cw + 1, ch + 1); }
     g.fillStyle = css("--faint"); g.textAlign = "center"; P.machine.columns.forEach((c, i) => { if (4 * cw >= 16 || i % 2 === 0) g.fillText(c, left + (4 * i + 2) * cw, 9); });
     g.textAlign = "right"; for (let r = 0; r < G.rows; r++) if (ch >= 13 || r % Math.ceil(13 / ch) === 0) g.fillText(r, left - 6, top + (r + 0.5) * ch);
-    g.textAlign = "left"; g.fillText(`${fmt(least)} to ${fmt(most)} ${unit}; rows and columns of the chip, 4 lanes a column`, left, h - 9);
+    g.textAlign = "left"; clip(g, `${fmt(least)} to ${fmt(most)} ${unit}; rows and columns of the chip, 4 lanes a column`, left, h - 9, w - left);
   };
   const tileAt = e => { const b = canvas.getBoundingClientRect(), G = P.grid, c = Math.floor((e.clientX - b.left - 34) / ((b.width - 40) / G.columns)), r = Math.floor((e.clientY - b.top - 18) / ((b.height - 38) / G.rows)); return c >= 0 && c < G.columns && r >= 0 && r < G.rows ? G.at[r * G.columns + c] : -1; };
   canvas.onmousemove = e => { const t = tileAt(e); t < 0 ? hide() : tip(e, `tile ${t} (row ${P.places[3 * t]}, column ${P.places[3 * t + 1]}, lane ${P.places[3 * t + 2]})\n${fmt(values[t])} ${unit}`); };
@@ -417,9 +421,8 @@ function layouts(main, P) {
   const last = P.layouts.length - 1, chosen = P.conversions[state.conversion];
   if (chosen) { state.valueA = chosen.source; state.valueB = chosen.target; }
   state.valueA = Math.min(state.valueA, last); state.valueB = Math.min(state.valueB, last);
-  const label = c => `${c.phase}: ${P.layouts[c.source].name} → ${P.layouts[c.target].name}`;
   main.append(el("div", { className: "tools" }, el("select", { id: "conversion", style: "max-width:70%", onchange: e => { state.conversion = +e.target.value; show(); } },
-    el("option", { value: -1, textContent: "two values side by side" }), ...P.conversions.map((c, i) => el("option", { value: i, textContent: label(c), selected: i === state.conversion }))),
+    el("option", { value: -1, textContent: "two values side by side" }), ...P.conversions.map((c, i) => el("option", { value: i, textContent: called(P, c), selected: i === state.conversion }))),
     el("span", { className: "faint", textContent: P.conversions.length ? "or a conversion of layouts by an exchange phase" : "" })));
   const grid = el("div", { className: "grid" }); main.append(grid);
   const width = chosen ? "w5" : "w6";
@@ -427,6 +430,7 @@ function layouts(main, P) {
   if (chosen) grid.append(panel("w2", "What moves", ...moves(P, chosen)));
   grid.append(panel(width, "", ...picture(P, "valueB")));
 }
+function called(P, c) { return `${c.phase}: ${P.layouts[c.source].name} → ${P.layouts[c.target].name}`; }
 function picture(P, side) {
   const n = state[side], v = P.layouts[n], bytes = row(P.layout_bytes, n, P.tiles), padding = row(P.layout_padding, n, P.tiles), first = row(P.layout_first, n, P.tiles), owners = P.layout_owner.subarray(v.at, v.at + v.rows * v.columns);
   const most = Math.max(...bytes, 1), holders = bytes.reduce((a, b) => a + (b > 0), 0);
