@@ -17,6 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from tilewright.passes.hlo.attention import raise_attention
+from tilewright.passes.hlo.missed import remark_missed
 from tilewright.passes.hlo.normal import normalize
 from tilewright.passes.hlo.raising import raise_rows
 from tilewright.passes.hlo.rewriting import middle_functions
@@ -42,3 +43,4 @@ def raise_patterns(function: FuncOp) -> None:
         normalize(function)
     if raise_attention(function):
         normalize(function)
+    remark_missed(function)

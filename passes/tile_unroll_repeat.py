@@ -213,7 +213,7 @@ def unroll_repeats(module: ModuleOp) -> None:
 
 @dataclass(frozen=True)
 class TileUnrollRepeatPass(ProgramPass):
-    """`tile-unroll-repeat`: straight-line code for every repeat."""
+    """Unroll repeats to straight-line code."""
 
     name = "tile-unroll-repeat"
 

@@ -1,22 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tilewright.tools.driver.document`: writes the table of options in `docs/tile-opt.md`."""
+"""`python -m tilewright.tools.driver.document`: writes what `docs/tile-opt.md` lists, from the code."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tilewright.tools.driver.help import option_table
+from tilewright.tools.driver.help import option_table, pass_table, stage_table
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "tile-opt.md"
-BEGIN, END = "<!-- options -->\n", "<!-- end of options -->\n"
+
+
+def _options() -> str:
+    from tilewright.tools.tile_opt import TileOptMain
+
+    return option_table(TileOptMain(args=[]).parser)
+
+
+BLOCKS: Mapping[str, Callable[[], str]] = {"options": _options, "passes": pass_table, "stages": stage_table}
+"""What stands between `<!-- NAME -->` and `<!-- end of NAME -->`."""
 
 
 def written(text: str) -> str:
-    """The document with its table as the code has it."""
-    from tilewright.tools.tile_opt import TileOptMain
-
-    before, _, rest = text.partition(BEGIN)
-    return f"{before}{BEGIN}{option_table(TileOptMain(args=[]).parser)}{END}{rest.partition(END)[2]}"
+    """The document with its lists as the code has them. ValueError where it has no place for one."""
+    for name, make in BLOCKS.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        before, found, rest = text.partition(begin)
+        if not found or end not in rest:
+            raise ValueError(f"{DOCUMENT.name} has no place for its {name}")
+        text = f"{before}{begin}{make()}{end}{rest.partition(end)[2]}"
+    return text
 
 
 if __name__ == "__main__":

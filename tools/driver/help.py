@@ -96,6 +96,32 @@ def option_table(parser: ToolParser) -> str:
     return "\n".join(lines) + "\n"
 
 
+def pass_table() -> str:
+    """Our passes and their options as a table of Markdown."""
+    from tilewright.universe import UNIVERSE
+
+    lines = ["| pass | does | options |", "|---|---|---|"]
+    for name, factory in UNIVERSE.all_passes.items():
+        cls = factory()
+        options = [
+            f"`{option}`: {_type_and_default(cls, field)}"
+            + (f", {limits}" if (limits := range_of(field)) is not None else "")
+            for option, field in _options(cls).items()
+        ]
+        row = (f"`{name}`", _summary(cls), "; ".join(options) or "none")
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def stage_table() -> str:
+    """The stages of a compilation as a table of Markdown."""
+    from tilewright.passes.pipeline import STAGES
+
+    lines = ["| stage | does |", "|---|---|"]
+    lines += [f"| `{stage.name}` | {stage.description} |" for stage in STAGES]
+    return "\n".join(lines) + "\n"
+
+
 def list_passes(available: PassTable) -> str:
     """
     Our passes with the first line of their documentation and their options, the stages of a compilation, and
@@ -175,7 +201,8 @@ def _options(cls: type[ModulePass]) -> dict[str, dataclasses.Field[Any]]:
 def _type_and_default(cls: type[ModulePass], field: dataclasses.Field[Any]) -> str:
     kind = describe_type(get_type_hints(cls)[field.name])
     default = field.default
-    shown = "" if default in (None, (), dataclasses.MISSING) else f" (default {str(default).lower()})"
+    told = str(default).lower() if isinstance(default, bool) else str(default)
+    shown = "" if default in (None, (), dataclasses.MISSING) else f" (default {told})"
     if default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
         shown = " (must be given)"
     return kind + shown
