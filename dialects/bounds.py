@@ -20,10 +20,12 @@ from tilewright.dialects import tile_tensor as tt
 from tilewright.dialects.nearest import nearest
 from tilewright.dialects.reference import (
     Step,
+    convolve,
     saturates,
     scale_of,
     scaled_scores,
     shared_heads,
+    under_windows,
     visible_keys,
 )
 from tilewright.dialects.tensor.base import element_of, is_float, is_float8
@@ -237,6 +239,23 @@ def _softmax(op: tt.SoftmaxOp, operands: Sequence[Array], exact: Array) -> Error
     return np.abs(exact) * (1.01 * F32_UNIT), np.zeros(exact.shape, bool)
 
 
+def _convolution(op: tt.ConvolutionOp, operands: Sequence[Array], exact: Array) -> Error:
+    """As a product of as many terms as a window has elements, times the channels of a group."""
+    magnitude = convolve(op, *(_finite(x) for x in operands))
+    operand, narrow = element_of(op.operand), str(element_of(op.result)) != "f32"
+    accumulate = "f16" if is_float8(operand) and narrow and not op.depthwise else "f32"
+    terms = int(np.prod(operands[1].shape[:-1]))
+    return _sum_of(str(operand), accumulate).error(terms, magnitude)
+
+
+def _reduce_window(op: tt.ReduceWindowOp, operands: Sequence[Array], exact: Array) -> Error:
+    if op.kind.data in (tt.WindowReduction.MAX, tt.WindowReduction.MIN):
+        return _none(op, operands, exact)
+    terms = int(np.prod(op.size.get_values()))
+    magnitude = under_windows(op, _finite(operands[0]), 0.0).sum(axis=-1)
+    return terms * 2.0**-52 * magnitude, np.zeros(exact.shape, bool)
+
+
 def _reduce(op: tt.ReduceOp, operands: Sequence[Array], exact: Array) -> Error:
     axes, keep = tuple(op.axes.get_values()), op.keep_dims is not None
     x = operands[0]
@@ -259,6 +278,8 @@ def _reduce(op: tt.ReduceOp, operands: Sequence[Array], exact: Array) -> Error:
 
 def _through_f32(op: Any) -> bool:
     """Whether a result is rounded to f32 before its own type."""
+    if isinstance(op, tt.ReduceWindowOp):
+        return op.kind.data not in (tt.WindowReduction.MAX, tt.WindowReduction.MIN)
     return isinstance(op, tt.ReduceOp) and op.kind.data not in (tt.Reduction.MAX, tt.Reduction.MIN)
 
 
@@ -321,6 +342,8 @@ def _error_of(op: tt.TensorOperation) -> Callable[[Any, Sequence[Array], Array],
 _ERRORS: dict[type[tt.TensorOperation], Callable[[Any, Sequence[Array], Array], Error]] = {
     tt.AttentionOp: _attention,
     tt.BiasGeluOp: _bias_gelu,
+    tt.ConvolutionOp: _convolution,
+    tt.ReduceWindowOp: _reduce_window,
     tt.LayerNormOp: _layer_norm,
     tt.MatmulOp: _matmul,
     tt.ReduceOp: _reduce,

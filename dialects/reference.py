@@ -27,9 +27,11 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects import tile_repeat, tile_tensor
 from tilewright.dialects.entry import Argument, read_entry
 from tilewright.dialects.nearest import convert, nearest
+from tilewright.dialects.tensor import shapes
 from tilewright.dialects.tensor.shapes import show
 from tilewright.dialects.tile_tensor import element_of, is_float, is_float8, shape_of
-from tilewright.machine.dtypes import float_format, numpy_dtype
+from tilewright.machine.dtypes import float_format, integer_range, numpy_dtype
+from tilewright.machine.dtypes import is_integer as is_integer_name
 
 Array = NDArray[Any]
 Value = Array | tuple["Value", ...]
@@ -622,6 +624,77 @@ def _rms_norm(op: tile_tensor.RmsNormOp, x: Array, gamma: Array) -> Array:
     return x * _inverse_root(_statistic(_square(x)), op.epsilon.value.data) * gamma
 
 
+def _shifted(x: Array, window: shapes.Window, at: Sequence[int], extents: Sequence[int], rest: Any) -> Array:
+    """
+    Of every window the element `at`, on the axes of the window (the first ones of x); `rest` outside of x.
+    """
+    for axis, extent in enumerate(extents):
+        places = (
+            np.arange(extent) * window.strides[axis] + at[axis] * window.dilation[axis] - window.low[axis]
+        )
+        padded = np.concatenate([x, np.full((*x.shape[:axis], 1, *x.shape[axis + 1 :]), rest, x.dtype)], axis)
+        outside = (places < 0) | (places >= x.shape[axis])
+        x = padded.take(np.where(outside, x.shape[axis], places), axis)
+    return x
+
+
+def convolve(op: tile_tensor.ConvolutionOp, x: Array, weights: Array) -> Array:
+    """The sums of products of a convolution, f64."""
+    window = op.window(weights.shape[:-2])
+    extents, groups = shape_of(op.result)[1:-1], op.groups.value.data
+    picture = np.moveaxis(x, 0, -2)  # [s.., n, c]
+    total = np.zeros((*extents, x.shape[0], weights.shape[-1]))
+    for at in np.ndindex(*window.size):
+        seen = _shifted(picture, window, at, extents, 0.0)
+        seen = seen.reshape(*seen.shape[:-1], groups, -1)
+        matrix = weights[at].reshape(weights.shape[-2], groups, -1)  # [c / groups, groups, o / groups]
+        total = total + np.einsum("...gc,cgo->...go", seen, matrix).reshape(total.shape)
+    return np.moveaxis(total, -2, 0)
+
+
+def under_windows(op: tile_tensor.ReduceWindowOp, x: Array, rest: Any) -> Array:
+    """What lies under each window, on a last axis; `rest` beside the operand."""
+    window, extents = op.window(tuple(op.size.get_values())), shape_of(op.result)
+    taps = [_shifted(x, window, at, extents, rest) for at in np.ndindex(*window.size)]
+    return np.stack(taps, axis=-1)
+
+
+def _reduce_window(op: tile_tensor.ReduceWindowOp, x: Array) -> Array:
+    kind, integer = op.kind.data, x.dtype.kind == "i"
+    lowest, highest = _range_of_type(str(element_of(op.operand)))
+    rest = {tile_tensor.WindowReduction.MAX: lowest, tile_tensor.WindowReduction.MIN: highest}.get(kind, 0)
+    wide = x.astype(np.int64 if integer else np.float64)
+    seen = under_windows(op, wide, rest)
+    match kind:
+        case tile_tensor.WindowReduction.MAX:
+            return _highest(seen, (-1,), False, None)
+        case tile_tensor.WindowReduction.MIN:
+            return -_highest(-seen, (-1,), False, None)
+        case _:
+            total = seen.sum(axis=-1)
+            if not integer:  # a sum is -0 if all its terms are
+                negative = ((seen == 0) & np.signbit(seen)).all(axis=-1)
+                total = np.where(total == 0, np.where(negative, -0.0, 0.0), total)
+            mean = kind == tile_tensor.WindowReduction.MEAN
+            return total / np.float64(seen.shape[-1]) if mean else total
+
+
+def _range_of_type(dtype: str) -> tuple[float, float]:
+    """The ends of a type, infinite where it has infinities."""
+    if is_integer_name(dtype):
+        return integer_range(dtype)
+    fmt = float_format(dtype)
+    highest = np.inf if fmt.has_inf else fmt.max_value
+    return -highest, highest
+
+
+def _one_hot(op: tile_tensor.OneHotOp, indices: Array) -> Array:
+    result = np.zeros(shape_of(op.result), numpy_dtype(str(element_of(op.result))))
+    for number in range(result.shape[-1]):
+        result[..., number] = np.asarray(indices == number).astype(result.dtype)
+    return result
+
+
 def _pad(op: tile_tensor.PadOp, x: Array) -> Array:
     value = op.value.value.data
     if x.dtype.kind not in "ib":
@@ -670,6 +743,7 @@ _MOVES: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.BroadcastOp: _broadcast,
     tile_tensor.ConcatOp: lambda op, *xs: np.concatenate(xs, axis=op.axis.value.data),
     tile_tensor.GatherOp: _gather,
+    tile_tensor.OneHotOp: _one_hot,
     tile_tensor.PadOp: _pad,
     tile_tensor.ReshapeOp: lambda op, x: x.reshape(shape_of(op.result)),
     tile_tensor.SelectOp: lambda op, p, a, b: np.where(p, a, b),
@@ -703,6 +777,8 @@ _SEMANTICS: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.Atan2Op: lambda op, a, b: _atan2(a, b),
     tile_tensor.CeilOp: lambda op, x: np.ceil(x),
     tile_tensor.CompareOp: _compare,
+    tile_tensor.ConvolutionOp: convolve,
+    tile_tensor.ReduceWindowOp: _reduce_window,
     tile_tensor.CosOp: lambda op, x: _cos(x),
     tile_tensor.Expm1Op: lambda op, x: _finite(np.expm1(x), np.isfinite(x)),
     tile_tensor.FloorOp: lambda op, x: np.floor(x),

@@ -30,6 +30,7 @@ from tilewright.passes.ir.programs import Census, program_name, programs
 from tilewright.passes.ir.tensors import MACHINE, dtype_of, machine_of, nearest_machine, tensor_of
 from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
 from tilewright.passes.tile_convert_compact_micro_panels import TileConvertCompactMicroPanelsPass
+from tilewright.passes.tile_decompose import TileDecomposePass
 from tilewright.passes.tile_fuse_epilogues import TileFuseEpiloguesPass
 from tilewright.passes.tile_inline_calls import TileInlineCallsPass
 from tilewright.passes.tile_lower_to_asm import TileLowerToAsmPass
@@ -112,6 +113,12 @@ STAGES: tuple[Stage, ...] = (
         "part programs from foreign code",
         lambda o: TileOutlinePass(),
         finds_programs=True,
+    ),
+    Stage(
+        TileDecomposePass.name,
+        "tensors",
+        "write what has no kernel as what has",
+        lambda o: TileDecomposePass(),
     ),
     Stage(
         TileFuseEpiloguesPass.name,

@@ -97,6 +97,9 @@ class AsGiven:
             if seen is None:
                 return
             data, binding = seen
+            if data.shape != step.result.shape and data.size == step.result.size:
+                # A decomposed operation computes its elements in order under another shape.
+                data, binding = data.reshape(step.result.shape), None
             self._judge(step.name, step.iteration, self._bounds(step), step.result, data, binding)
             self._advance(data.astype(step.result.dtype).reshape(step.result.shape))
 

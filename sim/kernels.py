@@ -263,6 +263,43 @@ def _band(kind: str) -> Semantics:
     return run
 
 
+def _taps(x: Array, scalars: Scalars, high: int, wide: int) -> Array:
+    """(T, n, p, q, c) -> (T, n, y, x, c, k): what lies under each window, row after row of it."""
+
+    def scalar(name: str) -> tuple[int, int]:
+        return int(scalars.get(f"{name}_y", 1)), int(scalars.get(f"{name}_x", 1))
+
+    size, stride, dilation = scalar("size"), scalar("stride"), scalar("dilation")
+    pieces: list[Array] = []
+    for i in range(size[0]):
+        for j in range(size[1]):
+            rows = i * dilation[0] + stride[0] * np.arange(high)
+            columns = j * dilation[1] + stride[1] * np.arange(wide)
+            if rows[-1] >= x.shape[2] or columns[-1] >= x.shape[3]:
+                raise ValueError(f"windows reach beyond {x.shape[2]} rows of {x.shape[3]}")
+            pieces.append(x[:, :, rows[:, None], columns[None, :]])
+    return np.stack(pieces, axis=-1)
+
+
+def _window(kind: str) -> Semantics:
+    def run(
+        ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+    ) -> list[Array]:
+        n, p, q, c, high, wide = extents
+        x = _full(ins[0], (ins[0].shape[0], n, p, q, c))
+        count = scalars.get("count")
+        out = numerics.reduce_rows(
+            kind,
+            _taps(x, scalars, high, wide),
+            outs[0],
+            None if count is None else int(count),
+            bool(scalars.get("saturate", 1)),
+        )
+        return [np.ascontiguousarray(out)]
+
+    return run
+
+
 def _band_exp(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
@@ -281,6 +318,18 @@ def _scaled_add(
     return [_full(out, (_tiles(ins), *extents))]
 
 
+def _window_products(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    n, p, q, c, high, wide, k = extents
+    x = _full(ins[0], (_tiles(ins), n, p, q, c))
+    weights = _full(ins[1], (ins[1].shape[0], k, c)).swapaxes(1, 2)[:, None, None, None]
+    taps = _taps(x, scalars, high, wide)
+    if taps.shape[-1] != k:
+        raise ValueError(f"windows of {taps.shape[-1]} elements, {k} weights")
+    return [numerics.window_products(taps, weights, outs[0], bool(scalars.get("saturate", 1)))]
+
+
 SEMANTICS: dict[str, Semantics] = {
     **{p.kernel: _gemm(p.partial, p.inputs) for p in PRODUCTS},
     **{entry.kernel: _pointwise(entry.name) for entry in TABLE},
@@ -292,6 +341,8 @@ SEMANTICS: dict[str, Semantics] = {
     "gather_rows": _gather_rows,
     "reduce_partials": _reduce_partials,
     **{f"reduce.{kind}": _reduce(kind) for kind in ("sum", "max", "min", "prod")},
+    **{f"window.{kind}": _window(kind) for kind in ("sum", "max", "min")},
+    "window.products": _window_products,
     "layer_norm": _layer_norm,
     "rms_norm": _rms_norm,
     "norm.statistics": _norm_statistics,

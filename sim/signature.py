@@ -34,6 +34,7 @@ INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
         "offset": (-(2**30), 2**30),
         "before": (0, 2**30),
         "after": (0, 2**30),
+        **{f"{name}_{axis}": (1, 1 << 16) for name in ("size", "stride", "dilation") for axis in "yx"},
     }
 )
 """Least and largest value of scalars that are integers."""
@@ -68,6 +69,7 @@ _FLOATS = (
     "softmax",
     "softmax.exp",
     "scaled_add",
+    "window.products",
 )
 _BAND = ("band.max", "band.min", "band.exp")
 """Kernels on floats whose last two operands are numbers of queries and keys."""

@@ -35,6 +35,7 @@ PASSES: tuple[str, ...] = (
     "tile-convert-compact-micro-panels",
     "tile-convert-hlo",
     "tile-convert-stablehlo",
+    "tile-decompose",
     "tile-fold-constants",
     "tile-fuse-epilogues",
     "tile-inline-calls",

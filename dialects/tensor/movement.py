@@ -347,6 +347,31 @@ class GatherOp(TensorOperation):
 
 
 @irdl_op_definition
+class OneHotOp(TensorOperation):
+    """
+    1 where the number of the last axis is the index, 0 elsewhere: `[..] -> [.., d]` of any element type.
+
+    An index outside of the axis gives zeros. What `tile-decompose` makes a comparison of.
+    """
+
+    name = "tile_tensor.one_hot"
+    indices = operand_def(TensorType)
+    assembly_format = "$indices attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, indices: SSAValue | Operation, depth: int, element_type: Attribute) -> None:
+        indices = SSAValue.get(indices)
+        super().__init__(
+            operands=[indices], result_types=[TensorType(element_type, [*shape_of(indices), depth])]
+        )
+
+    def infer_shape(self) -> Shape:
+        return (*shape_of(self.indices), *shape_of(self.result)[-1:])
+
+    def verify_elements(self) -> None:
+        require(element_of(self.indices) == i32, f"indices must be i32, found {element_of(self.indices)}")
+
+
+@irdl_op_definition
 class ConstantOp(TensorOperation):
     """
     `tile_tensor.constant dense<1.0> : tensor<4xf32>`: for small values; weights are parameters.

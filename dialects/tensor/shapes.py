@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import NamedTuple
 
 Shape = tuple[int, ...]
 
@@ -252,3 +253,50 @@ def gather(table: Shape, indices: Shape, axis: int) -> Shape:
     """`axis` of the table is replaced by the axes of the indices."""
     _check_axis(axis, len(table), "gather axis")
     return (*table[:axis], *indices, *table[axis + 1 :])
+
+
+class Window(NamedTuple):
+    """Per axis: elements of a window, its steps, what is put around, how far its elements lie apart."""
+
+    size: Shape
+    strides: Shape
+    low: Shape
+    high: Shape
+    dilation: Shape
+
+    def reach(self, axis: int) -> int:
+        """Elements from the first one of a window to its last."""
+        return (self.size[axis] - 1) * self.dilation[axis] + 1
+
+
+def windows(shape: Shape, window: Window) -> Shape:
+    """How often a window fits, per axis."""
+    for name, counts in window._asdict().items():
+        if len(counts) != len(shape):
+            raise ShapeError(
+                f"a window over {show(shape)} has {len(shape)} counts of {name}, found {len(counts)}"
+            )
+        least = 0 if name in ("low", "high") else 1
+        if min(counts, default=least) < least:
+            raise ShapeError(f"{name} of a window is {least} or more, found {list(counts)}")
+    result: list[int] = []
+    for axis, extent in enumerate(shape):
+        room = window.low[axis] + extent + window.high[axis] - window.reach(axis)
+        result.append(max(room // window.strides[axis] + 1, 0))
+    return tuple(result)
+
+
+def convolution(operand: Shape, weights: Shape, window: Window, groups: int) -> Shape:
+    """`[n, s.., c]`, `[k.., c / groups, o]` -> `[n, s'.., o]`."""
+    if len(operand) < 3 or len(weights) != len(operand):
+        raise ShapeError(
+            "a convolution needs operand and weights of one rank, 3 or more, "
+            f"found {show(operand)} and {show(weights)}"
+        )
+    channels, outputs = operand[-1], weights[-1]
+    if groups < 1 or channels != weights[-2] * groups or outputs % groups:
+        raise ShapeError(
+            f"{groups} groups do not divide {channels} channels, of which weights take {weights[-2]}, "
+            f"and {outputs} of the result"
+        )
+    return (operand[0], *windows(operand[1:-1], window), outputs)

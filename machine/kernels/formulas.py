@@ -313,6 +313,30 @@ def band(whole: Formula) -> Formula:
     return formula
 
 
+# Windows
+
+
+def windows(bundles: int) -> Formula:
+    """
+    `bundles` of a worker for an element of the window and four halves (two floats) of channels; a worker
+    takes a row of windows at a time.
+    """
+
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        n, _, _, c, high, wide = extents[:, :6].T
+        taps = int(scalars.get("size_y", 1)) * int(scalars.get("size_x", 1))
+        rounds = _ceil(n * high, machine.workers) * machine.workers
+        vectors = wide * _ceil(c, _step(dtypes[:1]))
+        return [
+            ("set-up", _constant(n, LOOP_BINARY)),
+            ("rows", rounds * ROW_BUNDLES),
+            ("windows", rounds * vectors * (taps * bundles + 2)),
+            *_f8_store(machine, n * c * high * wide, dtypes[-1]),
+        ]
+
+    return formula
+
+
 # Rows
 
 

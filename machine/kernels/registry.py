@@ -453,6 +453,34 @@ for _name in ("max", "min"):
         code=640,
     )
 
+# Windows over rows and columns of a picture, channels innermost.
+
+_WINDOW = tuple(f"{name}_{axis}" for name in ("size", "stride", "dilation") for axis in "yx")
+for _name in ("sum", "max", "min"):
+    _register(
+        f"window.{_name}",
+        "assumed",
+        "an element of the window a load and an operation in one bundle, 2 to convert and store a vector, "
+        "10 to start a row",
+        f.windows(1),
+        axes=("n", "p", "q", "c", "y", "x"),
+        ins=_operands("a:n,p,q,c"),
+        outs=_operands("b:n,y,x,c"),
+        scalars=(*_WINDOW, "saturate", "count") if _name == "sum" else (*_WINDOW, "saturate"),
+        code=640,
+    )
+_register(
+    "window.products",
+    "assumed",
+    "as window.sum with the load of the weights: 2 bundles an element of the window",
+    f.windows(2),
+    axes=("n", "p", "q", "c", "y", "x", "k"),
+    ins=_operands("a:n,p,q,c w:k,c"),
+    outs=_operands("b:n,y,x,c"),
+    scalars=(*_WINDOW, "saturate"),
+    code=768,
+)
+
 # Rows: norms, softmax, fused bias and gelu.
 
 _ONE_WIDTH = "1152 columns only: the split into set-up and bundles per 4 columns is assumed"

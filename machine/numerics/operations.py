@@ -41,6 +41,7 @@ __all__ = [
     "softmax_exp",
     "softmax_rows",
     "tree_sum",
+    "window_products",
 ]
 
 
@@ -133,6 +134,17 @@ def reduce_rows(kind: str, x: Array, dtype: str, count: int | None = None, satur
         raise ValueError(f"unknown reduction '{kind}'")
     if clamps:  # an overflow of f32 (or of f64, in a product) lies beyond the largest value
         beyond = np.isfinite(wide).all(axis=-1) & (np.abs(out) > _F32_MAX)
+        out = np.where(beyond, np.copysign(_F32_MAX, out), out)
+    return round_to(round_to(out, "f32"), dtype, saturate)
+
+
+def window_products(taps: Array, weights: Array, dtype: str, saturate: bool = True) -> Array:
+    """taps (..., k), weights (..., k) broadcast -> (...): their products added up as `reduce_rows` adds."""
+    with np.errstate(all="ignore"):
+        products = decode(taps) * decode(weights)
+        out = _tree(products, np.add, 0.0)
+    if saturate and dtypes.is_fp8(dtype):
+        beyond = np.isfinite(products).all(axis=-1) & (np.abs(out) > _F32_MAX)
         out = np.where(beyond, np.copysign(_F32_MAX, out), out)
     return round_to(round_to(out, "f32"), dtype, saturate)
 

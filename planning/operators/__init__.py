@@ -13,7 +13,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from tilewright.machine import Machine
-from tilewright.planning.operators import attention, empty, gather, matmul, movement, pointwise, rowwise
+from tilewright.planning.operators import (
+    attention,
+    empty,
+    gather,
+    matmul,
+    movement,
+    pointwise,
+    rowwise,
+    windows,
+)
 from tilewright.planning.operators.base import Operator, Record, Surroundings
 from tilewright.planning.operators.empty import is_empty
 from tilewright.planning.operators.strategy import (
@@ -70,6 +79,7 @@ for _strategy in (
     *rowwise.STRATEGIES,
     *pointwise.STRATEGIES,
     *movement.STRATEGIES,
+    *windows.STRATEGIES,
 ):
     register(_unless_empty(_strategy))
 

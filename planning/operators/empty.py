@@ -17,6 +17,7 @@ from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.movement import fill_word
 from tilewright.planning.operators.targets import flat_layout
+from tilewright.planning.operators.windows import around
 from tilewright.planning.stages import Stages, Value
 
 
@@ -30,6 +31,8 @@ def is_empty(operator: Operator) -> bool:
 
 def value_of_nothing(operator: Operator) -> float | int:
     """Every element of the result when an operand has no elements and the result has."""
+    if operator.name == "reduce_window":
+        return around(operator)
     if operator.name == "pad":
         return operator.attributes.get("value", 0.0)
     if operator.name != "reduce":

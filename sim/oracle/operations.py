@@ -24,9 +24,10 @@ from tilewright.passes.ir.tensors import choice_of, operator_of
 from tilewright.planning.operators import attention as attention_plan
 from tilewright.planning.operators import gather as gather_plan
 from tilewright.planning.operators import matmul as matmul_plan
-from tilewright.planning.operators import movement
+from tilewright.planning.operators import movement, windows
 from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.empty import is_empty
+from tilewright.planning.operators.movement import fill_word
 from tilewright.planning.operators.rowwise import RowRecord, column_width, reduction, row_axis
 
 Array = NDArray[Any]
@@ -304,9 +305,47 @@ def _slice(operator: Operator, x: Array) -> Array:
     return x[tuple(slice(o, o + (n - 1) * k + 1, k) if n else slice(0, 0) for o, n, k in box)]
 
 
+def _taps(operator: Operator, x: Array) -> Array:
+    """What lies under each window, its elements behind one another on a last axis; padding included."""
+    shape = windows.canonical(operator)
+    taps: list[Array] = []
+    fill = np.frombuffer(
+        fill_word(windows.around(operator), name_of(x.dtype)).to_bytes(4, "little"), x.dtype
+    )[0]
+    for i in range(shape.size[0]):
+        for j in range(shape.size[1]):
+            found = x
+            for axis, position, pair in zip(shape.axes, (i, j), (0, 1), strict=True):
+                if axis is None:
+                    continue
+                at = position * shape.dilation[pair] - shape.low[pair]
+                at = at + shape.strides[pair] * np.arange(shape.results[pair])
+                inside = (at >= 0) & (at < shape.extents[pair])
+                found = np.take(found, np.where(inside, at, 0), axis=axis)
+                found = np.where(inside.reshape(-1, *[1] * (x.ndim - axis - 1)), found, fill)
+            taps.append(found)
+    return np.stack(taps, axis=-1)
+
+
+def _convolution(operator: Operator, x: Array, weights: Array) -> Array:
+    """Of each channel by itself."""
+    taps = weights.reshape(-1, weights.shape[-1]).T  # (c, k)
+    return numerics.window_products(_taps(operator, x), taps, operator.result_dtype, _saturates(operator))
+
+
+def _reduce_window(operator: Operator, x: Array) -> Array:
+    kind = operator.attributes["kind"]
+    count = math.prod(operator.attributes["size"]) if kind == "mean" else None
+    return numerics.reduce_rows(
+        reduction(kind), _taps(operator, x), operator.result_dtype, count, _saturates(operator)
+    )
+
+
 _OPERATIONS: dict[str, Callable[..., Array]] = {
     "broadcast": _broadcast,
     "cast": _cast,
+    "convolution": _convolution,
+    "reduce_window": _reduce_window,
     "concat": lambda operator, *xs: np.concatenate(xs, axis=int(operator.attributes["axis"])),
     "pad": _pad,
     "reduce": _reduce,

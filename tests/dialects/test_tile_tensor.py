@@ -65,6 +65,13 @@ CONSTRUCTED = [
     (lambda: tt.SoftmaxOp(value([4, 8]), axis=0), [4, 8], f16),
     (lambda: tt.RmsNormOp(value([4, 8]), value([4]), axis=0, epsilon=1e-6), [4, 8], f16),
     (lambda: tt.PadOp(value([4, 8]), [-1, 0], [0, -2], 1.0, [2, 0]), [9, 6], f16),
+    (
+        lambda: tt.ConvolutionOp(value([1, 8, 8, 4]), value([3, 3, 2, 6]), low=[1, 0], groups=2),
+        [1, 7, 6, 6],
+        f16,
+    ),
+    (lambda: tt.ReduceWindowOp(value([4, 8]), "max", [1, 3], strides=[1, 2]), [4, 3], f16),
+    (lambda: tt.OneHotOp(value([4], i32), 8, f32), [4, 8], f32),
     (lambda: tt.ConcatOp([value([4, 8]), value([4, 1])], 1), [4, 9], f16),
     (lambda: tt.PadOp(value([4, 8]), [0, 1], [2, 0], float("-inf")), [6, 9], f16),
     (lambda: tt.BroadcastOp(value([4, 1]), [2, 4, 8], [1, 2]), [2, 4, 8], f16),

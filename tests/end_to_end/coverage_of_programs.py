@@ -28,7 +28,9 @@ VALUES: dict[str, tuple[str, ...]] = {
     "axes": ("0", "1", "several"),
     "axis": ("zero", "positive"),
     "causal": BOTH,
+    "dilation": ("None", "given"),
     "dimensions": ANY,
+    "groups": ("positive",),
     "direction": ("eq", "ne", "lt", "le", "gt", "ge"),
     "empty_rows": ("zero", "uniform", "nan"),
     "epsilon": ("zero", "positive"),
@@ -45,6 +47,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "rounding": ("nearest", "truncate"),
     "saturate": BOTH,
     "scale": SIGNS,
+    "size": ANY,
     "sizes": ANY,
     "strides": ("None", "given"),
     "transpose_a": BOTH,
@@ -61,6 +64,12 @@ SPECIAL = {
     ("softmax", "scale"): ("negative", "positive"),
     ("attention", "scale"): ("negative", "positive"),
     ("constant", "value"): ANY,
+    ("reduce_window", "kind"): ("sum", "max", "min", "mean"),
+    **{
+        (name, clause): ("None", "given")
+        for name in ("convolution", "reduce_window")
+        for clause in ("strides", "low", "high", "dilation")
+    },
     **{(name, "axis"): ("None", "zero", "positive") for name in ("softmax", "layer_norm", "rms_norm")},
 }
 FLOATS = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2", "f16", "bf16", "f32")
@@ -72,8 +81,9 @@ def elements_of(name: str) -> tuple[str, ...]:
     """The element types that an operation's first operand may have."""
     kinds = {kind for facts in pointwise.functions_of(name) for kind in facts.kinds}
     if not kinds or name == "select":
-        kinds = {"floats", *(("integers",) if name in (*MOVES, "cast", "reduce") else ())}
-    if name in ("cast", "reduce", *MOVES):
+        both = (*MOVES, "cast", "reduce", "one_hot", "reduce_window")
+        kinds = {"floats", *(("integers",) if name in both else ())}
+    if name in ("cast", "reduce", "one_hot", *MOVES):
         kinds.add("booleans")
     every = {"floats": FLOATS, "integers": INTEGERS, "booleans": ("i1",)}
     return tuple(element for kind in every if kind in kinds for element in every[kind])

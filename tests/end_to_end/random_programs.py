@@ -228,7 +228,7 @@ class Writer:
 
     def saturation(self, dtype: str) -> str:
         """`saturate`, now and then, and more often where it shows."""
-        return "saturate = false" if self.rng.random() < (0.35 if dtype in FP8 else 0.05) else ""
+        return "saturate = false" if self.rng.random() < (0.35 if dtype in FP8 else 0.08) else ""
 
     def with_empty_rows(self, clauses: str) -> str:
         if self.rng.random() < 0.5:
@@ -436,7 +436,7 @@ def siblings(w: Writer, seed: int) -> list[Value]:
         dtype = TYPES[seed // 4 % len(TYPES)]
         name = ("neg", "neg", "abs", "relu", "maximum", "minimum")[seed // 4 % 6]
         signed = [w.argument((12, 2), dtype) for _ in range(2 if "imum" in name else 1)]
-        found.append(w.op(name, signed, "", (12, 2), dtype))
+        found.append(w.op(name, signed, "", (12, 2), dtype, w.saturation(dtype)))
         total = Value(w.fresh(), (12,), dtype)
         w.lines.append(
             f"{w.indent}{total.name} = tile_tensor.reduce sum {signed[0].name} axes [1] : "
@@ -454,6 +454,7 @@ def siblings(w: Writer, seed: int) -> list[Value]:
         indices = Value(w.fresh("n"), (2,), "i32")
         w.add_argument(indices, "input")
         found.append(w.op("gather", [table, indices], "", (2, 3), table.dtype))
+        found.append(w.op("broadcast", [table], "dimensions [0, 2]", (5, 2, 3), table.dtype))
     if seed % 4 == 1 and not is_integer(source.dtype):
         found.append(w.op("exp", [source], "", source.shape, FP8[seed // 4 % len(FP8)]))
     return found
@@ -599,6 +600,92 @@ def gather(w: Writer) -> Value:
             clauses += f" out_of_range {rng.choice(('clamp', 'zero'))}"
     w.inputs[indices.name[1:]] = data.astype(np.int32)
     return w.op("gather", [table, indices], clauses.strip(), result, table.dtype)
+
+
+def windows(w: Writer, extents: Sequence[int], least: int = 1) -> tuple[Shape, dict[str, list[int]], Shape]:
+    """Sizes of windows over these extents, the clauses that say how they move, and how often they fit."""
+    rng = w.rng
+    size = tuple(rng.randint(min(least, n), min(n, 3)) for n in extents)
+    given = {
+        "strides": [rng.choice((1, 1, 2, 3)) for _ in extents],
+        "low": [rng.choice((0, 0, 1, 2)) for _ in extents],
+        "high": [rng.choice((0, 0, 1)) for _ in extents],
+        "dilation": [rng.choice((1, 1, 2)) for _ in extents],
+    }
+    room = [a + n + b for a, n, b in zip(given["low"], extents, given["high"], strict=True)]
+    given["dilation"] = [
+        d if (k - 1) * d < n else 1 for d, k, n in zip(given["dilation"], size, room, strict=True)
+    ]
+    result = tuple(
+        (n - (k - 1) * d - 1) // s + 1
+        for n, k, d, s in zip(room, size, given["dilation"], given["strides"], strict=True)
+    )
+    for name in list(given):
+        if rng.random() < 0.7 and all(n == (name in ("strides", "dilation")) for n in given[name]):
+            del given[name]
+    return size, given, result
+
+
+def convolution(w: Writer) -> Value:
+    rng = w.rng
+    axes = rng.choice((1, 1, 2, 2))
+    channels = rng.choice((1, 2, 4, 6))
+    dtype = w.element(FLOATS)
+    shape = (rng.choice((1, 2)), *(rng.randint(1, 6) for _ in range(axes)), channels)
+    x = w.some(lambda v: v.dtype == dtype and 3 <= len(v.shape) <= 4 and v.shape[-1] in (1, 2, 4, 6)
+               and math.prod(v.shape) <= 300, lambda: (shape, dtype))  # fmt: skip
+    channels = x.shape[-1]
+    size, given, result = windows(w, x.shape[1:-1])
+    groups = rng.choice((1, channels, channels, *((2,) if channels % 2 == 0 else ())))
+    outputs = groups * rng.choice((1, 1, 2, 3))
+    weights = w.argument((*size, channels // groups, outputs), dtype)
+    clauses = " ".join(f"{name} {_array(values)}" for name, values in given.items())
+    clauses += f" groups {groups}" if groups > 1 else ""
+    out = rng.choice((dtype, *FLOATS))
+    return w.op(
+        "convolution", [x, weights], clauses.strip(), (x.shape[0], *result, outputs), out, w.saturation(out)
+    )
+
+
+def reduce_window(w: Writer) -> Value:
+    rng = w.rng
+    elements = tuple(e for e in ELEMENTS if e != "i1")
+    x = w.some(
+        lambda v: 1 <= len(v.shape) <= 4 and v.dtype != "i1" and math.prod(v.shape) <= LIMIT // 3,
+        lambda: (w.shape(1, 4, LIMIT // 3), w.element(elements)),
+    )
+    rank = len(x.shape)
+    moving = sorted(rng.sample(range(rank), min(rank, rng.choice((1, 2, 2)))))
+    part, given, result = windows(w, [x.shape[axis] for axis in moving])
+    size, shape = [1] * rank, list(x.shape)
+    clauses = {name: [int(name in ("strides", "dilation"))] * rank for name in given}
+    for i, axis in enumerate(moving):
+        size[axis], shape[axis] = part[i], result[i]
+        for name, values in given.items():
+            clauses[name][axis] = values[i]
+    integer = is_integer(x.dtype)
+    kind = rng.choice(("sum", "max", "min") if integer else ("sum", "max", "min", "mean"))
+    dtype = x.dtype if integer else rng.choice((x.dtype, "f32", *FLOATS))
+    text = " ".join(f"{name} {_array(values)}" for name, values in clauses.items())
+    return w.op(
+        f"reduce_window {kind}",
+        [x],
+        f"size {_array(size)} {text}".strip(),
+        tuple(shape),
+        dtype,
+        "" if integer else w.saturation(dtype),
+    )
+
+
+def one_hot(w: Writer) -> Value:
+    if w.outer is not None:
+        return reshape(w)
+    shape, depth = w.shape(0, 2, 12), w.rng.choice((1, 3, 5, 8, 17))
+    indices = Value(w.fresh("n"), shape, "i32")
+    w.arguments.append(f'{indices.name}: {indices.type} {{tile_tensor.input = "{indices.name[1:]}"}}')
+    draw = np.random.default_rng(w.rng.getrandbits(32))
+    w.inputs[indices.name[1:]] = draw.integers(-2, depth + 2, shape).astype(np.int32)
+    return w.op("one_hot", [indices], "", (*shape, depth), w.element(ELEMENTS))
 
 
 def bias_gelu(w: Writer) -> Value:
@@ -824,6 +911,7 @@ OPERATIONS: tuple[Callable[[Writer], Value], ...] = (
     matmul, matmul, binary, binary, unary, cast, reduce, reduce, layer_norm, rms_norm, softmax,
     attention, transpose, reshape,
     slice_, broadcast, concat, pad, gather, bias_gelu, sequence, concat, bias_gelu,
+    convolution, reduce_window, one_hot,
 )  # fmt: skip
 
 

@@ -451,3 +451,14 @@ def test_gemm_kernels_are_the_shared_function(name: str, kind: str, acc: str, wi
         np.testing.assert_array_equal(got[t], numerics.gemm_logical(a[t], w[t], acc, width, scale))
     (shared,) = run(name, [a, w[:1, :1]], (acc,), (2, 5, 16, 2 * width), scale=scale)
     np.testing.assert_array_equal(shared[2, 1], numerics.gemm_logical(a[2, 1], w[0, 0], acc, width, scale))
+
+
+# -------------------------------------------------------------------------------------------------- windows
+
+
+def test_windows_that_do_not_fit_are_refused() -> None:
+    x, w = np.zeros((1, 1, 3, 3, 2), np.float32), np.zeros((1, 4, 2), np.float32)
+    with pytest.raises(ValueError, match="windows reach beyond 3 rows of 3"):
+        run("window.max", [x], ("f32",), (1, 3, 3, 2, 3, 3), size_y=2)
+    with pytest.raises(ValueError, match="windows of 1 elements, 4 weights"):
+        run("window.products", [x, w], ("f32",), (1, 3, 3, 2, 3, 3, 4))

@@ -453,3 +453,75 @@ func.func @main(%x: tensor<4xf8E4M3FN>) {
   %0 = tile_tensor.pad %x low [1] high [0] value 0xFF800000 : (tensor<4xf8E4M3FN>) -> tensor<5xf8E4M3FN>
   func.return
 }
+
+// -----
+
+// CHECK: a window over 6x6 has 2 counts of strides, found 1
+func.func @main(%x: tensor<6x6xf16>) {
+  %0 = tile_tensor.reduce_window max %x size [2, 2] strides [2] : (tensor<6x6xf16>) -> tensor<3x3xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: dilation of a window is 1 or more, found [0, 1]
+func.func @main(%x: tensor<6x6xf16>) {
+  %0 = tile_tensor.reduce_window max %x size [2, 2] dilation [0, 1] : (tensor<6x6xf16>) -> tensor<5x5xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: windows move over 3 axes, 2 is the most; reduce one axis after the other
+func.func @main(%x: tensor<6x6x6xf16>) {
+  %0 = tile_tensor.reduce_window max %x size [2, 2, 2] : (tensor<6x6x6xf16>) -> tensor<5x5x5xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: reduces floats to floats or an integer type to itself, found i8 and i32
+func.func @main(%x: tensor<6xi8>) {
+  %0 = tile_tensor.reduce_window max %x size [2] : (tensor<6xi8>) -> tensor<5xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: the mean of integers is not an integer; cast first
+func.func @main(%x: tensor<6xi8>) {
+  %0 = tile_tensor.reduce_window mean %x size [2] : (tensor<6xi8>) -> tensor<5xi8>
+  func.return
+}
+
+// -----
+
+// CHECK: a convolution needs operand and weights of one rank, 3 or more, found 6x6 and 3x6
+func.func @main(%x: tensor<6x6xf16>, %w: tensor<3x6xf16>) {
+  %0 = tile_tensor.convolution %x, %w : (tensor<6x6xf16>, tensor<3x6xf16>) -> tensor<6x6xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: 3 groups do not divide 4 channels, of which weights take 2, and 6 of the result
+func.func @main(%x: tensor<1x6x4xf16>, %w: tensor<3x2x6xf16>) {
+  %0 = tile_tensor.convolution %x, %w groups 3 : (tensor<1x6x4xf16>, tensor<3x2x6xf16>) -> tensor<1x4x6xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: operands must have one element type, or two 8-bit float types, found f16 and f32; use tile_tensor.cast
+func.func @main(%x: tensor<1x6x4xf16>, %w: tensor<3x4x6xf32>) {
+  %0 = tile_tensor.convolution %x, %w : (tensor<1x6x4xf16>, tensor<3x4x6xf32>) -> tensor<1x4x6xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: indices must be i32, found i8
+func.func @main(%x: tensor<6xi8>) {
+  %0 = tile_tensor.one_hot %x : (tensor<6xi8>) -> tensor<6x4xf16>
+  func.return
+}
