@@ -15,27 +15,41 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.rewriter import Rewriter
 
+from tilewright.diagnostics import TileError
 from tilewright.dialects import tile_tensor as tt
 from tilewright.dialects.entry import INPUT_ATTRIBUTE, OUTPUT_ATTRIBUTE, PARAMETER_ATTRIBUTE
-from tilewright.dialects.hlo.values import array_of, dtype_of, evaluate_function
+from tilewright.dialects.hlo.values import NoValue, array_of, dtype_of, evaluate_function
 from tilewright.frontends.middle import Model, ModelError
 from tilewright.frontends.program_folder import ProgramFolder, read_tensors
 from tilewright.instrumentation import Remark, collect_remarks
+from tilewright.passes.hlo.loops import raise_loops
 from tilewright.passes.hlo.lowering import Lowering
+from tilewright.passes.hlo.normal import normalize
 from tilewright.passes.hlo.rewriting import blocks_of
 from tilewright.passes.ir.programs import Census
 from tilewright.passes.tile_inline_calls import inline_census
+from tilewright.passes.tile_quantize import quantize
 from tilewright.passes.tile_raise_patterns import raise_patterns
+from tilewright.passes.tile_roll_repeat import TileRollRepeatPass
+from tilewright.passes.tile_store_f16 import TileStoreF16Pass
 
 Array = np.ndarray
 
 LARGEST_CONSTANT = 64
 """Elements of a constant that stays in the text; a larger one becomes a parameter."""
+
+
+PRECISIONS = ("source", "f16", "f8")
+"""As the source has it; f32 stored in f16; that, and products in FP8."""
+
+LEAST_LAYER = 8
+"""Operations of a layer that is rolled."""
 
 
 @dataclass
@@ -49,6 +63,23 @@ class Imported:
     kept: Counter[str] = field(default_factory=Counter[str])
     folded: int = 0
     notes: list[str] = field(default_factory=list[str])
+    inputs: dict[str, Array] = field(default_factory=dict[str, Array])
+    """Sample inputs by name."""
+    given: list[str] = field(default_factory=list[str])
+    """Notes of the reader."""
+    remarks: list[Remark] = field(default_factory=list[Remark])
+    """What the passes said."""
+    expected: dict[str, Array] = field(default_factory=dict[str, Array])
+    """What the source gives for them."""
+    precision: str = "source"
+
+    def folder(self) -> ProgramFolder:
+        """The program with all that belongs to it, as a program folder."""
+        return folder_of(self, {**self.inputs, **self.parameters}, self.expected, precision=self.precision)
+
+    def write(self, folder: Path | str) -> None:
+        """Write a program folder: `tile-run FOLDER` compiles, executes and checks it."""
+        self.folder().write(Path(folder))
 
     @property
     def function(self) -> FuncOp:
@@ -69,35 +100,113 @@ class Imported:
         }
 
 
-def import_model(model: Model) -> Imported:
+def import_with_values(
+    model: Model,
+    values: Sequence[Array],
+    results: Sequence[Array] | None = None,
+    *,
+    precision: str = "source",
+    roll: bool = True,
+) -> Imported:
     """
-    The program of a model. The model's module is used up. Raises `TileError`: everything that has no meaning
-    on tiles in one.
+    The program of a model with sample inputs and expected outputs.
+
+    `values` are those of all arguments in their order, weights included; `results` what the source computes
+    from them, without which the model is evaluated in numpy before anything is changed. `precision` is one of
+    `PRECISIONS`: as the source has it, f32 stored in f16, or that with FP8 products whose scales the sample
+    inputs give. Raises `TileError`.
+    """
+    if precision not in PRECISIONS:
+        raise ModelError(f"there is no precision '{precision}'", notes=(f"known: {', '.join(PRECISIONS)}",))
+    names = argument_names(model.function)
+    outputs = output_names(model.function)
+    missing: TileError | None = None
+    if results is None:
+        try:
+            results = values_as_given(model, values)
+        except NoValue as error:
+            missing = error  # the import says it better, and with all else that is missing
+    found = import_model(model, roll=roll and precision == "source")
+    if results is None and missing is not None:
+        raise missing
+    for (kind, name), value in zip(names, values, strict=True):
+        (found.parameters if kind == "parameter" else found.inputs)[name] = _storable(value)
+    _keep_used(found)
+    found.expected = dict(zip(outputs, (_storable(value) for value in results or ()), strict=True))
+    found.precision = precision
+    if precision != "source":
+        _set_precision(found, precision, roll)
+    return found
+
+
+def _keep_used(found: Imported) -> None:
+    """Only the parameters that the program reads, sequences by member."""
+    split_sequences(found.function, found.parameters)
+    used: set[str] = set()
+    for entry in found.function.arg_attrs or ():
+        names = entry.data.get(PARAMETER_ATTRIBUTE)
+        if isinstance(names, StringAttr):
+            used.add(names.data)
+        elif isinstance(names, ArrayAttr):
+            used |= {cast("StringAttr", name).data for name in names}
+    found.parameters = {name: value for name, value in found.parameters.items() if name in used}
+
+
+def _set_precision(found: Imported, precision: str, roll: bool) -> None:
+    with collect_remarks() as remarks:
+        TileStoreF16Pass().apply(Context(), found.module)
+        if precision == "f8" and not quantize(found.module, found.inputs, found.parameters):
+            found.notes.append("f8: no product of an activation and a parameter was found")
+        if roll:
+            TileRollRepeatPass(min_ops=LEAST_LAYER).apply(Context(), found.module)
+    found.module.verify()
+    found.raised.clear()
+    found.kept.clear()
+    _record(found, [*found.remarks, *remarks])
+
+
+def import_model(model: Model, *, roll: bool = True) -> Imported:
+    """
+    The program of a model; with `roll`, layers that are written one after the other become a repeat. The
+    model's module is used up. Raises `TileError`: everything that has no meaning on tiles in one.
     """
     _refuse_dynamic(model)
     _inline(model.module)
     function = model.function
+    function.arg_attrs = ArrayAttr(
+        [DictionaryAttr(e) for e in _attributes(function.arg_attrs, len(function.args))]
+    )
     for other in [op for op in model.module.ops if op is not function]:
         Rewriter.erase_op(other, safe_erase=False)
     before = sum(1 for _ in function.walk())
     with collect_remarks() as remarks:
+        normalize(function)
+        if raise_loops(function):
+            normalize(function)
         raise_patterns(function)
         after = sum(1 for _ in function.walk())
         Lowering().run(model.module)
     _name(function)
     parameters = dict(model.parameters)
+    split_sequences(function, parameters)
     _outline_constants(function, parameters)
     _drop_unused(function, parameters)
     model.module.attributes.clear()
     model.module.sym_name = None
+    if roll:
+        with collect_remarks() as rolled:
+            TileRollRepeatPass(min_ops=LEAST_LAYER).apply(Context(), model.module)
+        remarks = [*remarks, *rolled]
     model.module.verify()
-    found = Imported(model.module, parameters, model.name, notes=list(model.notes))
+    found = Imported(model.module, parameters, model.name, given=list(model.notes))
     found.folded = max(before - after, 0)
     _record(found, remarks)
     return found
 
 
 def _record(found: Imported, remarks: Sequence[Remark]) -> None:
+    found.remarks = list(remarks)
+    found.notes = list(found.given)
     for entry in remarks:
         if entry.category == "fusion" and entry.message.startswith("raised to "):
             kind = entry.message.removeprefix("raised to ").split()[0]
@@ -145,6 +254,21 @@ def _name(function: FuncOp) -> None:
     function.sym_name = StringAttr("main")
     function.sym_visibility = None
     function.attributes.clear()
+
+
+def split_sequences(function: FuncOp, parameters: dict[str, Array]) -> None:
+    """
+    Stacked weights whose rows a loop takes one by one are one parameter for each row: `name.0`, `name.1`, ..
+    """
+    for entry in function.arg_attrs or ():
+        names = entry.data.get(PARAMETER_ATTRIBUTE)
+        if not isinstance(names, ArrayAttr):
+            continue
+        members = [cast("StringAttr", name).data for name in names]
+        base = members[0].rpartition(".")[0] if members else ""
+        if base in parameters and not any(name in parameters for name in members):
+            stacked = parameters.pop(base)
+            parameters.update(zip(members, stacked, strict=True))
 
 
 def _outline_constants(function: FuncOp, parameters: dict[str, Array]) -> None:
@@ -201,9 +325,17 @@ def argument_names(function: FuncOp) -> list[tuple[str, str]]:
             if isinstance(name, StringAttr):
                 found.append((kind, name.data))
                 break
+            if isinstance(name, ArrayAttr):
+                found.append((kind, _base(name)))
+                break
         else:
             found.append(("input", f"arg{number}"))
     return found
+
+
+def _base(names: ArrayAttr[Attribute]) -> str:
+    """The name of a sequence of parameters as a whole."""
+    return cast("StringAttr", names.data[0]).data.rpartition(".")[0] if names.data else ""
 
 
 def output_names(function: FuncOp) -> list[str]:
@@ -304,6 +436,7 @@ def folder_of(
     for kind, name in argument_names(imported.function):
         if name in arguments:
             (parameters if kind == "parameter" else inputs)[name] = _storable(arguments[name])
+    split_sequences(imported.function, parameters)
     return ProgramFolder(
         program=str(imported.module) + "\n",
         parameters={name: _storable(value) for name, value in parameters.items()},

@@ -45,11 +45,13 @@ PASSES: tuple[str, ...] = (
     "tile-outline",
     "tile-plan-layouts",
     "tile-quantize",
+    "tile-raise-loops",
     "tile-raise-patterns",
     "tile-roll-repeat",
     "tile-schedule-exchange",
     "tile-select-homes",
     "tile-traverse-exchange-panels",
+    "tile-store-f16",
     "tile-unroll-repeat",
 )
 

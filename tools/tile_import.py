@@ -41,6 +41,13 @@ def _parser() -> ToolParser:
         help="arguments that are parameters, by name, position or range: w,b or 1-12",
     )
     parser.add_argument(
+        "--precision",
+        default="source",
+        metavar="source|f16|f8",
+        help="of stored values: the source's, f16 for f32, or that with products in FP8 scaled by the sample",
+    )
+    parser.add_argument("--no-roll", action="store_true", help="leave repeated layers as they are written")
+    parser.add_argument(
         "--report", type=Path, metavar="FILE", help="write what was raised, folded, kept as JSON"
     )
     parser.add_argument(
@@ -54,15 +61,19 @@ def read_model(path: Path) -> Model:
     from tilewright.dialects.text.parser import decode
     from tilewright.frontends.stablehlo import read_stablehlo
 
-    if path.suffix in (".mlir", ".txt", ".stablehlo"):
+    if path.suffix in (".mlir", ".mlirbc", ".txt", ".stablehlo"):
         try:
             data = path.read_bytes()
         except OSError as error:
             raise TileError(f"cannot read '{path}': {error.strerror or error}") from None
+        if data.startswith(b"ML\xefR"):
+            from tilewright.frontends.jax import text_of_bytecode
+
+            return read_stablehlo(text_of_bytecode(data), str(path), current_sources())
         return read_stablehlo(decode(data, str(path)), str(path), current_sources())
     raise TileError(
         f"'{path}' is no kind of model that is known",
-        notes=("known endings: .mlir (StableHLO text)",),
+        notes=("known endings: .mlir, .stablehlo (text or bytecode of StableHLO)",),
     )
 
 
@@ -76,17 +87,12 @@ def run(arguments: Sequence[str]) -> None:
     importing.make_parameters(model, names)
     sample = importing.read_sample(options.sample) if options.sample is not None else {}
     values = importing.arguments_of(model, sample, options.seed)
-    by_name = {
-        name: value for (_, name), value in zip(importing.argument_names(model.function), values, strict=True)
-    }
     outputs = importing.output_names(model.function)
-    if all(name in sample for name in outputs):
-        expected = {name: sample[name] for name in outputs}
-    else:
-        expected = dict(zip(outputs, importing.values_as_given(model, values), strict=True))
-    imported = importing.import_model(model)
-    folder = importing.folder_of(imported, by_name, expected)
-    folder.write(options.output)
+    results = [sample[name] for name in outputs] if all(name in sample for name in outputs) else None
+    imported = importing.import_with_values(
+        model, values, results, precision=options.precision, roll=not options.no_roll
+    )
+    imported.write(options.output)
     report = imported.report()
     if options.report is not None:
         options.report.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +100,7 @@ def run(arguments: Sequence[str]) -> None:
     raised = ", ".join(f"{count} {name}" for name, count in report["raised"].items()) or "nothing raised"
     total = sum(report["operations"].values())
     if not options.quiet:
-        print(f"{options.output}: {total} operations ({raised}), {len(folder.parameters)} parameters")
+        print(f"{options.output}: {total} operations ({raised}), {len(imported.parameters)} parameters")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -40,6 +40,9 @@ from tilewright.dialects.text.sources import Source, SourceError, Sources
 DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo")
 """Dialects whose operations are read in whatever form they are written."""
 
+_RANGE = re.compile(r'(":\d+:\d+) to (?:\d+)?:\d+')
+"""The end of a location that is a range: left out, in place."""
+
 _OPENING, _CLOSING = "<([{", ">)]}"
 
 
@@ -95,22 +98,6 @@ class StableHloParser(LocatedParser):
     def ahead(self) -> str:
         """The next token."""
         return self._current_token.text
-
-    def parse_optional_location(self) -> Any:
-        # `loc("file":3:4 to :9)` is a range: its end is left out
-        text, at = self._source.text, self._current_token.span.start
-        if self._current_token.text == "loc" and " to " in text[at : text.find("\n", at) + 1 or None]:
-            found = re.compile(r'loc\(\s*("(?:[^"\\]|\\.)*")\s*:(\d+):(\d+)\s+to\s+(?:\d+)?:\d+\s*\)').match(
-                text, at
-            )
-            if found is not None:
-                from xdsl.dialects.builtin import FileLineColLoc, IntAttr
-
-                self._resume_from(found.end())
-                return FileLineColLoc(
-                    StringAttr(found[1][1:-1]), IntAttr(int(found[2])), IntAttr(int(found[3]))
-                )
-        return super().parse_optional_location()
 
 
 def opaque(name: str, body: str) -> Attribute:
@@ -366,7 +353,7 @@ class _Pretty:
         types: list[Attribute] = []
         if parser.parse_optional_punctuation(":") is not None:
             types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        self.attributes |= parser.parse_optional_attr_dict_with_keyword() and {}
+        parser.parse_optional_attr_dict_with_keyword()
         regions: list[Region] = []
         for word in ("cond", "do"):
             parser.parse_keyword(word)
@@ -383,6 +370,7 @@ def parse_stablehlo(text: str, name: str = "<text>", sources: Sources | None = N
     """
     ctx = context()
     ctx.allow_unregistered = True
+    text = _RANGE.sub(lambda m: m[1] + " " * (len(m[0]) - len(m[1])), text)
     source = Source(name, text)
     sources = sources or Sources()
     sources.add(source)

@@ -438,6 +438,8 @@ def _chooses(block: Block, kind: str) -> bool:
             value, place = _run_reducer(block, arguments)
         except (KeyError, TypeError, ValueError):
             return False
+        if swapped and np.isnan([left, right]).any():
+            continue  # the left one always comes first
         better = left > right if kind == "max" else left < right
         worse = right > left if kind == "max" else right < left
         if np.isnan(left) or np.isnan(right):

@@ -36,6 +36,7 @@ from tilewright.dialects.hlo.operations import HloOperation
 from tilewright.dialects.hlo.shapes import free_axes
 from tilewright.dialects.hlo.values import array_of, convert, dense_of, is_floating
 from tilewright.dialects.tensor.base import ELEMENT_TYPES
+from tilewright.dialects.tile_repeat import SequenceType
 from tilewright.instrumentation import remark
 from tilewright.passes.hlo.rewriting import (
     blocks_of,
@@ -117,6 +118,14 @@ def _narrowed(element: Attribute) -> Attribute | None:
     return element if str(element) in ELEMENT_TYPES else None
 
 
+def _narrowed_sequence(type_: Attribute) -> Attribute:
+    """The type of a sequence, or of one of its members, in element types of the machine's."""
+    if isinstance(type_, SequenceType):
+        return SequenceType(type_.count, _narrowed_sequence(type_.element))
+    tensor = cast("TensorType[Attribute]", type_)
+    return TensorType(cast(Any, _narrowed(tensor.element_type) or tensor.element_type), tensor.get_shape())
+
+
 def _type_reason(element: Attribute) -> str:
     if element == f64:
         return "the machine has no f64: export the model in f32"
@@ -131,6 +140,9 @@ def _narrow(function: FuncOp, lowering: Lowering) -> None:
     for block in blocks_of(function):
         values = [*block.args, *(result for op in block.ops for result in op.results)]
         for value in values:
+            if isinstance(value.type, SequenceType):
+                value._type = _narrowed_sequence(value.type)  # pyright: ignore
+                continue
             if not isinstance(value.type, TensorType):
                 continue
             type_ = cast("TensorType[Attribute]", value.type)

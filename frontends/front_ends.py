@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The readers behind one interface: a model of some framework, and out comes a program with all that belongs to
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright.frontends import importing
+from tilewright.frontends.importing import Imported
+from tilewright.frontends.stablehlo import read_stablehlo
+
+
+def from_stablehlo(
+    text: str,
+    *,
+    parameters: Sequence[str] = (),
+    sample: Mapping[str, np.ndarray] | None = None,
+    precision: str = "source",
+    seed: int = 0,
+    name: str = "<text>",
+) -> Imported:
+    """
+    The program in a text of StableHLO.
+
+    `parameters` names arguments that are weights (by name, position or range, `1-12`), `sample` gives values
+    of arguments by name or as `in0`, `in1`, ..; what is missing is drawn at random. Expected outputs are
+    those of the program as given, in numpy. `precision`: `source`, `f16` or `f8` (`importing.PRECISIONS`).
+    Raises `TileError`.
+    """
+    model = read_stablehlo(text, name)
+    importing.make_parameters(model, parameters)
+    values = importing.arguments_of(model, sample or {}, seed)
+    return importing.import_with_values(model, values, precision=precision)
+
+
+def from_jax(
+    function: Callable[..., Any],
+    *arguments: Any,
+    parameters: Sequence[int] | int = (),
+    precision: str = "source",
+) -> Imported:
+    """
+    The program of a function of JAX (any pytrees of arrays as arguments); needs the extra `jax`.
+
+    `parameters` are the positions of arguments whose arrays are weights. The arguments are the sample inputs,
+    what JAX computes from them the expected outputs. Raises `TileError`.
+    """
+    from tilewright.frontends.jax import read_jax
+
+    model, values, results = read_jax(function, arguments, parameters)
+    return importing.import_with_values(model, values, results, precision=precision)
+
+
+__all__ = ["from_jax", "from_stablehlo"]
