@@ -448,4 +448,4 @@ def folder_of(
 
 
 def _storable(array: Array) -> Array:
-    return array.astype(np.int32) if array.dtype == np.int64 else np.ascontiguousarray(array)
+    return array.astype(np.int32) if array.dtype == np.int64 else np.asarray(array, order="C")

@@ -31,7 +31,7 @@ def _jax() -> Any:
         return import_module("jax")
     except ImportError:
         raise ModelError(
-            "JAX is not installed",
+            "there is no JAX in this environment",
             hint="pip install jax jaxlib, or give text of StableHLO, which needs neither",
         ) from None
 
@@ -126,7 +126,8 @@ def text_of_bytecode(data: bytes) -> str:
         register = import_module("jaxlib.mlir._mlir_libs._jax_mlir_ext").register_dialects
     except ImportError:
         raise ModelError(
-            "bytecode is read by jaxlib, which is not installed", hint="pip install jaxlib, or give text"
+            "bytecode is read by jaxlib, which this environment has not",
+            hint="pip install jaxlib, or give text",
         ) from None
     context = ir.Context()
     registry = ir.DialectRegistry()

@@ -139,6 +139,8 @@ def _attention(op: HloOperation) -> bool:
         plan = _arrange(scores, batch_p, batch_v, contract_v, op.operands[1 - side])
         if plan is None or not math.isfinite(scores.scale):
             continue
+        if _SHARED_HEADS and len(plan.rows) > 1 and plan.batch:
+            _queries_last(plan, scores)
         _emit(op, side, softmax, scores, plan, batch_p)
         return True
     return False
@@ -203,6 +205,23 @@ def _arrange(
         batch,
         rows,
     )
+
+
+def _queries_last(plan: _Plan, scores: _Scores) -> None:
+    """
+    Of several axes of rows one is that of the queries: the one over which the mask differs; the others are
+    heads.
+    """
+    array = known(scores.masks[0].value) if scores.masks else None
+    last = plan.rows[0]
+    for axis in plan.rows:
+        if array is not None and not (array == array.take([0], axis)).all():
+            last = axis
+    order = sorted(range(len(plan.rows)), key=lambda i: plan.rows[i] == last)
+    first = len(plan.batch)
+    free = plan.query_order[first:-1]
+    plan.rows = [plan.rows[i] for i in order]
+    plan.query_order[first:-1] = [free[i] for i in order]
 
 
 def _emit(
@@ -274,8 +293,8 @@ def _mask(
             numbers = np.where(seen == mask.where, 0.0, -np.inf)
         else:
             numbers = np.asarray(seen, np.float64) * (mask.factor if _SHARED_HEADS else mask.factor / total)
-        if _SHARED_HEADS and (offset := _causal(numbers)) is not None:
-            return None, {"causal": True, "query_offset": offset}
+        if _SHARED_HEADS and (flags := _causal(numbers)) is not None:
+            return None, flags
         return emit.op("constant", value=_compact(numbers, plan, shared)), _after(True)
     value = mask.value
     if mask.hides:
@@ -320,17 +339,21 @@ def _after(masked: bool) -> dict[str, Any]:
     return {"mask_place": "after_scale"} if _SHARED_HEADS and masked else {}
 
 
-def _causal(numbers: np.ndarray) -> int | None:
-    """The offset of the queries, where a mask hides all keys behind the query and nothing else."""
+def _causal(numbers: np.ndarray) -> dict[str, Any] | None:
+    """The flags of a mask that hides all keys behind the query, and those a window or more before it."""
     *_, tq, tk = numbers.shape
     flat = numbers.reshape(-1, tq, tk)
-    if not (flat == flat[:1]).all():
-        return None
     one = flat[0]
-    visible = (one == 0).sum(-1)
-    offset = int(visible[0]) - 1
-    expected = np.where(np.arange(tk) <= np.arange(tq)[:, None] + offset, 0.0, -np.inf)
-    return offset if tk > 1 and offset >= 0 and (one == expected).all() and (one != 0).any() else None
+    if not (flat == flat[:1]).all() or tk < 2 or not (one == 0).any(-1).all() or not (one != 0).any():
+        return None
+    offset = int(np.flatnonzero(one[0] == 0)[-1])
+    away = np.arange(tq)[:, None] + offset - np.arange(tk)
+    widest = int(away[(one == 0)].max()) + 1
+    for window in (None, widest):
+        seen = (away >= 0) & (True if window is None else away < window)
+        if np.array_equal(one, np.where(seen, 0.0, -np.inf)):
+            return {"causal": True, "query_offset": offset, "window": window}
+    return None
 
 
 def _compact(numbers: np.ndarray, plan: _Plan, shared: bool) -> Any:

@@ -230,7 +230,7 @@ def _free_name(function: FuncOp) -> str:
     return next(name for name in ("layers", *(f"loop{i}" for i in range(1, 1 << 20))) if name not in taken)
 
 
-# --------------------------------------------------------------------------------------------------- collected
+# ------------------------------------------------------------------------------------------------- collected
 
 
 @dataclass
@@ -267,7 +267,7 @@ def _stacked(emit: Emitter, sequence: SSAValue, found: _Collected, shape: Sequen
     return members[0] if len(members) == 1 else emit.op("concatenate", members, dimension=found.axis)
 
 
-# ---------------------------------------------------------------------------------------------------- iterated
+# -------------------------------------------------------------------------------------------------- iterated
 
 
 def _iterate_slices(loop: _Loop, passed: set[int], header: _Header, emit: Emitter, function: FuncOp) -> None:
@@ -414,7 +414,7 @@ def _is_collected(loop: _Loop, op: Operation) -> bool:
     )
 
 
-# -------------------------------------------------------------------------------------------------------- body
+# ------------------------------------------------------------------------------------------------------ body
 
 
 def _capture(body: Block, header: _Header) -> None:

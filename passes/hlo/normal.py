@@ -119,6 +119,9 @@ def _identity(op: HloOperation) -> bool:
     if op.kind == "concatenate" and len(op.operands) == 1:
         replace(op, op.operands[0])
         return True
+    if op.kind == "select" and (chosen := splat_of(op.operands[0])) is not None:
+        replace(op, op.operands[1 if chosen else 2])
+        return True
     if op.kind == "reduce" and not op.get("dimensions"):
         replace(op, op.operands[0])
         return True

@@ -11,6 +11,7 @@ import pytest
 from xdsl.utils.exceptions import ParseError
 
 import tilewright
+import tilewright.frontends
 from tilewright.diagnostics import TileError
 from tilewright.dialects import tile_tensor
 from tilewright.dialects.hlo.values import element_type
@@ -171,3 +172,25 @@ def test_readers_hear_where_something_does_not_fit() -> None:
     with pytest.raises(TileError, match="1 operation has no meaning on tiles") as caught:
         importing.import_model(build.finish({"y": y}))
     assert "aten.sort, once: it sorts" in caught.value.notes
+
+
+# -- precision
+
+
+@pytest.mark.parametrize(("precision", "least"), [("f16", 0.9999), ("f8", 0.99)])
+def test_blocks_are_stored_narrow(precision: str, least: float) -> None:
+    text = (PROGRAMS / "block_small.mlir").read_text("utf-8")
+    sample = importing.read_sample(PROGRAMS / "block_small.npz")
+    found = tilewright.frontends.from_stablehlo(text, parameters=["1-12"], sample=sample, precision=precision)
+    program = tilewright.compile(found.module, machine="t16")
+    result = tilewright.run(program, found.inputs, found.parameters).outputs["out0"].astype(np.float64)
+    expected = sample["out0"].astype(np.float64)
+    rows = (result * expected).sum(-1) / np.linalg.norm(result, axis=-1) / np.linalg.norm(expected, axis=-1)
+    assert rows.min() > least
+    assert any(note.startswith("f16: ") for note in found.notes)
+    assert any("stored in f8E4M3FNUZ" in note for note in found.notes) == (precision == "f8")
+
+
+def test_precisions_that_are_not_known() -> None:
+    with pytest.raises(ModelError, match="there is no precision 'f4'"):
+        tilewright.frontends.from_stablehlo((PROGRAMS / "softmax.mlir").read_text("utf-8"), precision="f4")
