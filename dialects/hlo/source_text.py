@@ -331,7 +331,7 @@ class _Pretty:
         while parser.ahead == "(":  # pyright: ignore[reportPrivateUsage]
             arguments += parser.parse_comma_separated_list(parser.Delimiter.PAREN, self._argument)
         if len(arguments) != len(operands):
-            parser.raise_error(f"the reducer takes {len(operands)} arguments, found {len(arguments)}")
+            parser.raise_error(f"the reducer takes {len(operands)} values, found {len(arguments)}")
         # written in pairs (a of x, b of x), (a of y, b of y); the body takes all a first
         ordered = arguments[0::2] + arguments[1::2]
         return self._make(operands, results, place, [parser.parse_region(ordered)])

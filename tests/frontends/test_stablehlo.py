@@ -97,7 +97,7 @@ def test_text_that_does_not_parse() -> None:
         read_stablehlo(
             'func.func @main() { %0 = "stablehlo.x"() {a = #stablehlo.dot<[1, 2} : () -> tensor<4xf32>'
         )
-    with pytest.raises(ParseError, match="the reducer takes 2 arguments, found 1"):
+    with pytest.raises(ParseError, match="the reducer takes 2 values, found 1"):
         read_stablehlo(
             "func.func @main(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {\n"
             "  %0 = stablehlo.reduce(%x init: %i) across dimensions = [0] : (tensor<4xf32>, tensor<f32>)"
