@@ -2,8 +2,8 @@
 """
 `tile-import FILE`: reads a model of another framework and writes it as a program folder.
 
-FILE is StableHLO (`.mlir`): text, pretty or generic, or bytecode, for which jaxlib is needed. Parameters, sample inputs and expected outputs are
-written beside the program, so that `tile-run DIR` checks it at once.
+FILE is StableHLO (`.mlir`): text, pretty or generic, or bytecode, for which jaxlib is needed. Parameters,
+sample inputs and expected outputs are written beside the program, so that `tile-run DIR` checks it at once.
 
 Exit status: 0 good; 1 the model cannot be read or has no meaning on tiles; 2 unknown flags.
 """
