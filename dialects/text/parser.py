@@ -300,15 +300,28 @@ _TYPES = ("tensor", "memref", "vector", "index", "none", "tuple", "complex", "i1
 _TYPES += ("f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ")
 
 
+_PLAIN = {
+    "Expected region!": "expected a region in braces",
+    "Expected suffix identifier after {first_char}": "expected a name behind `{}`",
+    "Could not parse entire input!": "expected an operation, found `{}`",
+    "End of file reached before closing string literal.": "the text ends inside of a string",
+}
+"""What xDSL says, and what we say; `{}` is the character there."""
+
+
 def _explained(error: ParseError, source: Source) -> ParseError:
     """The error with what xDSL leaves out: which bracket is open at the end, what a type may have been."""
     text = source.text
-    last = error.span.end if not isinstance(error, UnknownName) else error.span.start
-    cut = last >= len(text.rstrip()) and "string literal" not in error.msg
+    # a name that nobody knows may be half of one, if not even a newline follows
+    end = len(text) if isinstance(error, UnknownName) else len(text.rstrip())
+    cut = error.span.end >= end and "string literal" not in error.msg
     if cut and (at := _open_bracket(text)) is not None:
         line = source.position(at).line
         message = f"the text ends before the `{text[at]}` of line {line} is closed"
         return UnknownName(Span(at, at + 1, Input(text, source.name)), message, "is the file cut off?")
+    if error.msg in _PLAIN:
+        found = text[error.span.start : error.span.start + 1]
+        return ParseError(error.span, _PLAIN[error.msg].format(found).removesuffix(", found ``"))
     if error.msg in ("type expected", "Expected shape type."):
         word = re.compile(r"[A-Za-z_][\w.$]*").match(text, error.span.start)
         if word is None:  # `4xf17` is one token
