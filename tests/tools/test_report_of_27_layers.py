@@ -96,7 +96,7 @@ def test_the_page(folder: Path, record: dict[str, Any]) -> None:
     if browser.CHROMIUM is None:
         pytest.skip("Chromium is not installed")
     page = folder / "run.html"
-    assert browser.seconds_to_open(page) < 3
+    assert browser.seconds_to_open(page, 3) < 3
     out = browser.in_browser(
         page,
         """

@@ -138,7 +138,7 @@ def operators(profile: Profile) -> Table:
 
 
 def sentence(plan: str) -> str:
-    """A plan record as text: `grid 1 4 4 1, base 0`."""
+    """A plan record in words."""
     import json
 
     try:
@@ -147,6 +147,9 @@ def sentence(plan: str) -> str:
         return plan
     if not isinstance(record, dict):
         return plan
+    said = _said(record)
+    if said is not None:
+        return said
     parts: list[str] = []
     for key, value in record.items():
         if value in (False, None, [], ""):
@@ -154,6 +157,36 @@ def sentence(plan: str) -> str:
         text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
         parts.append(text if key == "strategy" else key if value is True else f"{key} {text}")
     return ", ".join(parts)
+
+
+_KNOWN = {"strategy", "grid", "swap", "share", "base", "leader", "parts", "split"}
+_AXES = {
+    ("grid", 4): ("batch", "rows", "columns", "contraction"),
+    ("score_grid", 3): ("heads", "queries", "keys"),
+}
+
+
+def _said(record: dict[str, Any]) -> str | None:
+    """A record of a strategy that is known here in a sentence; None for others."""
+    if set(record) - _KNOWN:
+        return None  # it says more than is said here
+    strategy, grid = record.get("strategy"), record.get("grid")
+    axes = _AXES.get((str(strategy), len(grid))) if isinstance(grid, list) else None
+    if axes is not None and isinstance(grid, list):
+        divided = [f"{axis} in {parts}" for axis, parts in zip(axes, grid, strict=True) if parts != 1]
+        text = "not divided" if not divided else "divided: " + ", ".join(divided)
+        text += ", operands swapped" if record.get("swap") else ""
+        share, base = record.get("share", 1), record.get("base", 0)
+        text += f", results of {share} column blocks side by side owned in common" if share != 1 else ""
+        return text + (f", from tile {base} on" if base else "")
+    if strategy == "leader":
+        leader = record.get("leader", 0)
+        return "laid out evenly over all tiles" if leader == -1 else f"laid out as operand {leader} is"
+    if strategy == "rows":
+        parts = record.get("parts", 0)
+        text = "rows spread over all tiles" if parts == 0 else f"rows in {parts} parts"
+        return text + (", in column blocks that exchange their statistics" if record.get("split") else "")
+    return None
 
 
 def _rounded(value: float | None) -> float | None:
