@@ -256,6 +256,20 @@ def _reduce_window(op: tt.ReduceWindowOp, operands: Sequence[Array], exact: Arra
     return terms * 2.0**-52 * magnitude, np.zeros(exact.shape, bool)
 
 
+def _cumsum(op: tt.CumsumOp, operands: Sequence[Array], exact: Array) -> Error:
+    axis = -1 if op.axis is None else op.axis.value.data
+    magnitude = np.cumsum(_finite(operands[0]), axis=axis)
+    return exact.shape[axis] * 2.0**-52 * magnitude, np.zeros(exact.shape, bool)
+
+
+def _scatter_add(op: tt.ScatterAddOp, operands: Sequence[Array], exact: Array) -> Error:
+    base, indices, updates = operands
+    magnitude = _finite(base)
+    inside = (indices >= 0) & (indices < len(base))
+    np.add.at(magnitude, indices[inside].astype(int), _finite(updates[inside]))
+    return (1 + len(indices)) * 2.0**-52 * magnitude, np.zeros(exact.shape, bool)
+
+
 def _reduce(op: tt.ReduceOp, operands: Sequence[Array], exact: Array) -> Error:
     axes, keep = tuple(op.axes.get_values()), op.keep_dims is not None
     x = operands[0]
@@ -278,6 +292,8 @@ def _reduce(op: tt.ReduceOp, operands: Sequence[Array], exact: Array) -> Error:
 
 def _through_f32(op: Any) -> bool:
     """Whether a result is rounded to f32 before its own type."""
+    if isinstance(op, tt.CumsumOp | tt.ScatterAddOp):
+        return True
     if isinstance(op, tt.ReduceWindowOp):
         return op.kind.data not in (tt.WindowReduction.MAX, tt.WindowReduction.MIN)
     return isinstance(op, tt.ReduceOp) and op.kind.data not in (tt.Reduction.MAX, tt.Reduction.MIN)
@@ -343,6 +359,8 @@ _ERRORS: dict[type[tt.TensorOperation], Callable[[Any, Sequence[Array], Array], 
     tt.AttentionOp: _attention,
     tt.BiasGeluOp: _bias_gelu,
     tt.ConvolutionOp: _convolution,
+    tt.CumsumOp: _cumsum,
+    tt.ScatterAddOp: _scatter_add,
     tt.ReduceWindowOp: _reduce_window,
     tt.LayerNormOp: _layer_norm,
     tt.MatmulOp: _matmul,

@@ -695,6 +695,54 @@ def _one_hot(op: tile_tensor.OneHotOp, indices: Array) -> Array:
     return result
 
 
+def _extreme_index(op: Any, x: Array) -> Array:
+    axis = -1 if op.axis is None else op.axis.value.data
+    highest = isinstance(op, tile_tensor.ArgmaxOp)
+    extreme = (x.max if highest else x.min)(axis=axis, keepdims=True)
+    return np.asarray(
+        ((x == extreme) | (x != x)).argmax(axis=axis), np.int64
+    )  # NaN alone differs from itself
+
+
+def _order(op: Any, x: Array) -> Array:
+    """The places of a sort: by whether it is NaN, by value, by place."""
+    axis = -1 if op.axis is None else op.axis.value.data
+    rows = np.moveaxis(x, axis, -1)
+    rows = rows.astype(np.int64) if rows.dtype.kind == "i" else rows.astype(np.float64)
+    falling = getattr(op, "descending", True) is not None
+    place = np.broadcast_to(np.arange(rows.shape[-1]), rows.shape)
+    nan = rows != rows
+    keys = (place, np.where(nan, 0, -rows if falling else rows), ~nan if falling else nan)
+    return np.moveaxis(np.lexsort(keys, axis=-1), -1, axis)
+
+
+def _sorted(op: Any, x: Array) -> Array:
+    return np.take_along_axis(x, _order(op, x), axis=-1 if op.axis is None else op.axis.value.data)
+
+
+def _largest(function: Callable[[Any, Array], Array]) -> Callable[[Any, Array], Array]:
+    """The first ones along the axis of a falling order."""
+
+    def run(op: Any, x: Array) -> Array:
+        axis = -1 if op.axis is None else op.axis.value.data
+        return function(op, x).take(np.arange(op.count.value.data), axis=axis)
+
+    return run
+
+
+def _cumsum(op: tile_tensor.CumsumOp, x: Array) -> Array:
+    axis = -1 if op.axis is None else op.axis.value.data
+    return np.cumsum(x.astype(np.int64) if x.dtype.kind == "i" else x, axis=axis)
+
+
+def _scatter_add(op: tile_tensor.ScatterAddOp, base: Array, indices: Array, updates: Array) -> Array:
+    total = base.astype(np.int64) if base.dtype.kind == "i" else base.copy()
+    for index, row in zip(indices.tolist(), updates, strict=True):
+        if 0 <= index < len(total):
+            total[index] = total[index] + row
+    return total
+
+
 def _pad(op: tile_tensor.PadOp, x: Array) -> Array:
     value = op.value.value.data
     if x.dtype.kind not in "ib":
@@ -746,6 +794,8 @@ _MOVES: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.OneHotOp: _one_hot,
     tile_tensor.PadOp: _pad,
     tile_tensor.ReshapeOp: lambda op, x: x.reshape(shape_of(op.result)),
+    tile_tensor.SortOp: _sorted,
+    tile_tensor.TopKOp: _largest(_sorted),
     tile_tensor.SelectOp: lambda op, p, a, b: np.where(p, a, b),
     tile_tensor.SliceOp: _slice,
     tile_tensor.TransposeOp: lambda op, x: x.transpose(op.permutation.get_values()),
@@ -777,6 +827,12 @@ _SEMANTICS: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.Atan2Op: lambda op, a, b: _atan2(a, b),
     tile_tensor.CeilOp: lambda op, x: np.ceil(x),
     tile_tensor.CompareOp: _compare,
+    tile_tensor.ArgmaxOp: _extreme_index,
+    tile_tensor.ArgminOp: _extreme_index,
+    tile_tensor.ArgsortOp: _order,
+    tile_tensor.CumsumOp: _cumsum,
+    tile_tensor.ScatterAddOp: _scatter_add,
+    tile_tensor.TopKIndicesOp: _largest(_order),
     tile_tensor.ConvolutionOp: convolve,
     tile_tensor.ReduceWindowOp: _reduce_window,
     tile_tensor.CosOp: lambda op, x: _cos(x),

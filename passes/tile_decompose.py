@@ -5,7 +5,8 @@ Writes operations that no kernel computes as others that kernels do.
 A convolution whose channels mix becomes one product: what lies under each window, side by side, times the
 weights. Windows that do not overlap are a view; others are slices of the padded operand, one for each element
 of a window. Groups of channels are a batch of products, several output channels for each of many groups one
-convolution of repeated channels. A one-hot tensor is a comparison with the numbers of its last axis.
+convolution of repeated channels. A one-hot tensor is a comparison with the numbers of its last axis; the
+largest elements are the first of an order.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.reference import value_names
 from tilewright.dialects.tile_tensor import (
+    ArgsortOp,
     BroadcastOp,
     CastOp,
     CompareOp,
@@ -35,7 +37,10 @@ from tilewright.dialects.tile_tensor import (
     PadOp,
     ReshapeOp,
     SliceOp,
+    SortOp,
     TensorOperation,
+    TopKIndicesOp,
+    TopKOp,
     TransposeOp,
     element_of,
     shape_of,
@@ -201,7 +206,20 @@ def one_hot(op: OneHotOp, write: _Writer) -> SSAValue | None:
     )
 
 
+def top(op: TopKOp | TopKIndicesOp, write: _Writer) -> SSAValue | None:
+    """The first of a falling order."""
+    shape = shape_of(op.operand)
+    if not math.prod(shape):
+        return None
+    axis = None if op.axis is None else op.axis.value.data
+    ordered = ArgsortOp if isinstance(op, TopKIndicesOp) else SortOp
+    whole = write(ordered(op.operand, axis=axis, descending=True))
+    return write(SliceOp(whole, [0] * len(shape), shape_of(op.result)))
+
+
 _RULES: dict[type[Operation], Callable[..., SSAValue | None]] = {
     ConvolutionOp: convolution,
     OneHotOp: one_hot,
+    TopKOp: top,
+    TopKIndicesOp: top,
 }

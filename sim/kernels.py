@@ -330,6 +330,56 @@ def _window_products(
     return [numerics.window_products(taps, weights, outs[0], bool(scalars.get("saturate", 1)))]
 
 
+def _extreme_index(kind: str) -> Semantics:
+    def run(
+        ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+    ) -> list[Array]:
+        return [numerics.extreme_index_rows(kind, _full(ins[0], (ins[0].shape[0], *extents)))]
+
+    return run
+
+
+def _sort(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    x = _full(ins[0], (ins[0].shape[0], *extents))
+    order = numerics.sort_rows(x, bool(scalars.get("descending", 0)))
+    return [np.take_along_axis(x, order, axis=-1)]
+
+
+def _argsort(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    x = _full(ins[0], (ins[0].shape[0], *extents))
+    return [np.ascontiguousarray(numerics.sort_rows(x, bool(scalars.get("descending", 0))))]
+
+
+def _cumsum(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    x = _full(ins[0], (ins[0].shape[0], *extents))
+    return [numerics.cumsum_rows(x, outs[0], bool(scalars.get("saturate", 1)))]
+
+
+def _scatter_add(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    """To the rows that the indices, counted from `first`, name; all tiles as one base of all their rows."""
+    _, t, r, c = extents
+    tiles = _tiles(ins)
+    base, updates = _full(ins[0], (tiles, r, c)), _full(ins[2], (tiles, t, c))
+    places = _full(ins[1], (tiles, t)).astype(np.int64) - _full(ins[3], (tiles, 1)).astype(np.int64)
+    places = np.where((places >= 0) & (places < r), places + r * np.arange(tiles)[:, None], -1)
+    out = numerics.scatter_add_rows(
+        base.reshape(tiles * r, c),
+        places.reshape(-1),
+        updates.reshape(tiles * t, c),
+        outs[0],
+        bool(scalars.get("saturate", 1)),
+    )
+    return [out.reshape(tiles, r, c)]
+
+
 SEMANTICS: dict[str, Semantics] = {
     **{p.kernel: _gemm(p.partial, p.inputs) for p in PRODUCTS},
     **{entry.kernel: _pointwise(entry.name) for entry in TABLE},
@@ -343,6 +393,12 @@ SEMANTICS: dict[str, Semantics] = {
     **{f"reduce.{kind}": _reduce(kind) for kind in ("sum", "max", "min", "prod")},
     **{f"window.{kind}": _window(kind) for kind in ("sum", "max", "min")},
     "window.products": _window_products,
+    "argmax": _extreme_index("max"),
+    "argmin": _extreme_index("min"),
+    "sort": _sort,
+    "argsort": _argsort,
+    "cumsum": _cumsum,
+    "scatter_add": _scatter_add,
     "layer_norm": _layer_norm,
     "rms_norm": _rms_norm,
     "norm.statistics": _norm_statistics,

@@ -31,6 +31,7 @@ INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
         "rows": (1, _INT32),
         "empty_rows": (0, len(EMPTY_ROWS) - 1),
         "runs": (0, _INT32),
+        "descending": (0, 1),
         "offset": (-(2**30), 2**30),
         "before": (0, 2**30),
         "after": (0, 2**30),
@@ -135,6 +136,16 @@ def _type_problem(entry: Kernel, ins: list[str], outs: list[str]) -> str | None:
         wrong = [dtype for dtype in outs if dtype != "u32" and (name == "widen" or itemsize(dtype) != 4)]
     elif name == "narrow":
         wrong = [dtype for dtype in ins if itemsize(dtype) != 4]
+    elif name in ("argmax", "argmin", "argsort"):
+        wrong = [dtype for dtype in outs if dtype != "i32"] + [dtype for dtype in ins if dtype == "i1"]
+    elif name == "sort":
+        wrong = [dtype for dtype in outs if dtype != ins[0]] + [dtype for dtype in ins if dtype == "i1"]
+    elif name in ("cumsum", "scatter_add"):
+        wrong = [dtype for dtype in ins[:1] if dtype == "i1"]
+        wrong += [dtype for dtype in outs if is_float(dtype) != is_float(ins[0])]
+        if name == "scatter_add":
+            wrong += [dtype for dtype in ins[1::2] if dtype != "i32"]
+            wrong += [dtype for dtype in ins[2:3] if dtype != ins[0]]
     elif name == "gather_rows":
         wrong = [dtype for dtype in ins[1:] if dtype not in ("i32", "u32")]
         wrong += [dtype for dtype in outs if dtype != ins[0]]

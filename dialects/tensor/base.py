@@ -59,7 +59,10 @@ PLAN_ATTRIBUTE = "plan"
 _FLOAT8 = (Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E4M3FNType, Float8E5M2Type)
 _FLOATS = (*_FLOAT8, Float16Type, BFloat16Type, Float32Type)
 _INTEGER_WIDTHS = (8, 32)
-_ADVICE: dict[Attribute, str] = {f64: ": no kernel computes in 64 bits; write f32"}
+_ADVICE: dict[Attribute, str] = {
+    f64: ": no kernel computes in 64 bits; write f32",
+    i64: ": write i32; numbers of 64 bits in files are narrowed where they fit",
+}
 
 ELEMENT_TYPES = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "i8", "i32", "i1")
 """

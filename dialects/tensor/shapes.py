@@ -300,3 +300,20 @@ def convolution(operand: Shape, weights: Shape, window: Window, groups: int) -> 
             f"and {outputs} of the result"
         )
     return (operand[0], *windows(operand[1:-1], window), outputs)
+
+
+def top(shape: Shape, count: int, axis: int) -> Shape:
+    """`count` elements of an axis."""
+    if not 1 <= count <= shape[axis]:
+        raise ShapeError(f"takes {count} elements of axis {axis}, which has extent {shape[axis]}")
+    return (*shape[:axis], count, *shape[axis + 1 :])
+
+
+def scatter(base: Shape, indices: Shape, updates: Shape) -> Shape:
+    """Rows of the base; one index and one row of updates for each addition."""
+    if not base or len(indices) != 1 or updates != (*indices, *base[1:]):
+        raise ShapeError(
+            f"rows of {show(base)} are added to by indices of rank 1 and as many rows of updates, "
+            f"found {show(indices)} and {show(updates)}"
+        )
+    return base

@@ -313,6 +313,36 @@ def band(whole: Formula) -> Formula:
     return formula
 
 
+# Order
+
+
+def whole_rows(bundles: int, sorts: bool) -> Formula:
+    """Kernels over (r, c), a worker a row: `bundles` an element, in a sort for each level of a merge."""
+
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        r, c = extents.T
+        levels = np.ceil(np.log2(np.maximum(c, 2))).astype(np.int64) if sorts else np.ones_like(c)
+        rounds = _ceil(r, machine.workers) * machine.workers
+        return [
+            ("set-up", _constant(r, LOOP)),
+            ("rows", rounds * ROW_BUNDLES),
+            ("elements", rounds * c * levels * bundles),
+            *_f8_store(machine, r * c, dtypes[-1]),
+        ]
+
+    return formula
+
+
+def scatter_add(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    p, t, r, c = extents.T
+    width = 2 * _ceil(c, _step(dtypes[:1]))
+    return [
+        ("set-up", _constant(t, LOOP_BINARY)),
+        ("base", _ceil(r * width, machine.workers) * machine.workers * 2),
+        ("updates", p * t * machine.workers * (8 + 2 * width)),
+    ]
+
+
 # Windows
 
 

@@ -453,6 +453,44 @@ for _name in ("max", "min"):
         code=640,
     )
 
+# Order of rows, running sums, sums by index.
+
+for _name, _out, _bundles, _sorts, _told, _source in (
+    ("argmax", "y:r", 3, False, (), "a load, a comparison and a selection of value and place an element"),
+    ("argmin", "y:r", 3, False, (), "as argmax"),
+    ("cumsum", "y:r,c", 4, False, ("saturate",), "a sum waits for the one before it: 4 bundles an element"),
+    ("sort", "y:r,c", 8, True, ("descending",), "8 bundles an element and level of a merge in a row's place"),
+    ("argsort", "y:r,c", 12, True, ("descending",), "as sort, with the place beside the element"),
+):
+    _register(
+        _name,
+        "assumed",
+        f"{_source}; a worker a row, {f.ROW_BUNDLES} to start it",
+        f.whole_rows(_bundles, _sorts),
+        axes=("r", "c"),
+        ins=_operands("x", "r", "c"),
+        outs=_operands(_out),
+        scalars=_told,
+        code=768,
+    )
+_register(
+    "scatter_add",
+    "assumed",
+    "the base copied; one worker after the other adds the rows that it owns: 8 bundles to find a row, 2 a"
+    " vector to add it",
+    f.scatter_add,
+    axes=("p", "t", "r", "c"),
+    ins=(
+        OperandRule("base", ("r", "c")),
+        OperandRule("indices", ("t",), alignment=4),
+        OperandRule("updates", ("t", "c")),
+        OperandRule("first", ("p",), alignment=4),
+    ),
+    outs=_operands("y", "r", "c"),
+    scalars=("saturate",),
+    code=768,
+)
+
 # Windows over rows and columns of a picture, channels innermost.
 
 _WINDOW = tuple(f"{name}_{axis}" for name in ("size", "stride", "dilation") for axis in "yx")

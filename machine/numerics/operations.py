@@ -25,7 +25,9 @@ __all__ = [
     "amp",
     "bias_gelu_rows",
     "cast_array",
+    "cumsum_rows",
     "decode",
+    "extreme_index_rows",
     "gemm",
     "gemm_logical",
     "layer_norm_rows",
@@ -38,8 +40,10 @@ __all__ = [
     "reduce_rows",
     "rms_norm_rows",
     "round_to",
+    "scatter_add_rows",
     "softmax_exp",
     "softmax_rows",
+    "sort_rows",
     "tree_sum",
     "window_products",
 ]
@@ -138,15 +142,63 @@ def reduce_rows(kind: str, x: Array, dtype: str, count: int | None = None, satur
     return round_to(round_to(out, "f32"), dtype, saturate)
 
 
+def extreme_index_rows(kind: str, x: Array) -> Array:
+    """x (..., n) -> i32 (...): where the max or min is; the first of several, or the first NaN."""
+    wide = x.astype(np.int64) if dtypes.is_integer(dtypes.name_of(x.dtype)) else decode(x)
+    return (np.argmax if kind == "max" else np.argmin)(wide, axis=-1).astype(np.int32)
+
+
+def sort_rows(x: Array, descending: bool) -> Array:
+    """x (..., n) -> the order of its elements, i32 (..., n): stable, zeros equal, NaN above everything."""
+    wide = x.astype(np.int64) if dtypes.is_integer(dtypes.name_of(x.dtype)) else decode(x)
+    if not descending:
+        return np.argsort(wide, axis=-1, kind="stable").astype(np.int32)
+    order = np.argsort(wide[..., ::-1], axis=-1, kind="stable")[..., ::-1]  # equal ones keep their order
+    return np.ascontiguousarray(x.shape[-1] - 1 - order).astype(np.int32)
+
+
+def cumsum_rows(x: Array, dtype: str, saturate: bool = True) -> Array:
+    """x (..., n) -> running sums, added up in f64 from the first on, rounded to f32 and then to the type."""
+    if dtypes.is_integer(dtypes.name_of(x.dtype)):
+        return x.astype(np.int64).cumsum(axis=-1).astype(dtypes.numpy_dtype(dtype))
+    with np.errstate(all="ignore"):
+        wide = decode(x)
+        out = np.add.accumulate(wide, axis=-1)
+        return _sums_rounded(out, np.logical_and.accumulate(np.isfinite(wide), axis=-1), dtype, saturate)
+
+
+def scatter_add_rows(base: Array, places: Array, updates: Array, dtype: str, saturate: bool = True) -> Array:
+    """
+    base (r, c), places (t,), updates (t, c) -> (r, c) of `dtype`: row `places[i]` takes row i of the updates,
+    in this order and in f64, rounded to f32 and then to the type; places outside add nothing.
+    """
+    inside = (places >= 0) & (places < len(base))
+    at, rows = places[inside], updates[inside]
+    if dtypes.is_integer(dtypes.name_of(base.dtype)):
+        total = base.astype(np.int64)
+        np.add.at(total, at, rows.astype(np.int64))
+        return total.astype(dtypes.numpy_dtype(dtype))
+    with np.errstate(all="ignore"):
+        total, wide = decode(base), decode(rows)
+        finite = np.isfinite(total)
+        np.add.at(total, at, wide)
+        np.logical_and.at(finite, at, np.isfinite(wide))
+        return _sums_rounded(total, finite, dtype, saturate)
+
+
+def _sums_rounded(out: Array, finite: Array, dtype: str, saturate: bool) -> Array:
+    """f64 sums by way of f32; one of finite terms that leaves f32 is beyond the largest value."""
+    if saturate and dtypes.is_fp8(dtype):
+        out = np.where(finite & (np.abs(out) > _F32_MAX), np.copysign(_F32_MAX, out), out)
+    return round_to(round_to(out, "f32"), dtype, saturate)
+
+
 def window_products(taps: Array, weights: Array, dtype: str, saturate: bool = True) -> Array:
     """taps (..., k), weights (..., k) broadcast -> (...): their products added up as `reduce_rows` adds."""
     with np.errstate(all="ignore"):
         products = decode(taps) * decode(weights)
         out = _tree(products, np.add, 0.0)
-    if saturate and dtypes.is_fp8(dtype):
-        beyond = np.isfinite(products).all(axis=-1) & (np.abs(out) > _F32_MAX)
-        out = np.where(beyond, np.copysign(_F32_MAX, out), out)
-    return round_to(round_to(out, "f32"), dtype, saturate)
+    return _sums_rounded(out, np.isfinite(products).all(axis=-1), dtype, saturate)
 
 
 def reduce_partials(

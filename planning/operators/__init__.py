@@ -21,6 +21,7 @@ from tilewright.planning.operators import (
     movement,
     pointwise,
     rowwise,
+    scatter,
     windows,
 )
 from tilewright.planning.operators.base import Operator, Record, Surroundings
@@ -80,6 +81,7 @@ for _strategy in (
     *pointwise.STRATEGIES,
     *movement.STRATEGIES,
     *windows.STRATEGIES,
+    *scatter.STRATEGIES,
 ):
     register(_unless_empty(_strategy))
 

@@ -30,6 +30,9 @@ def reduction(kind: str) -> str:
     return {"mean": "sum", "any": "max", "all": "min"}.get(kind, kind)
 
 
+SHORTENED = ("reduce", "argmax", "argmin")
+"""Operators that leave one element of a row."""
+
 EMPTY_ROWS = {"zero": 0, "uniform": 1, "nan": 2}
 """The scalar `empty_rows` of the kernels."""
 
@@ -186,9 +189,9 @@ def _block(operator: Operator, record: RowRecord, rows: int, machine: Machine) -
     block = ceil_div(max(rows, 1), parts)
     size = min(itemsize(operator.result_dtype), itemsize(operator.operand_types[0][1]))
     columns = math.prod(operator.operand_types[0][0][a] for a in _axes(operator)[1])
-    if operator.name != "reduce" and columns * size % 4:
+    if operator.name not in SHORTENED and columns * size % 4:
         block = round_up(block, 4 // math.gcd(4, columns * size))  # whole words on every tile
-    if operator.name == "reduce":
+    if operator.name in SHORTENED:
         block = round_up(block, max(1, 4 // size))
     return block
 
@@ -246,14 +249,16 @@ def expand(operator: Operator, record: RowRecord, operands: tuple[Value, ...], m
         return _expand_split(builder, operator, names)
     rc = {"r": 0, "c": 1}
     attrs = operator.attributes
-    if operator.name == "reduce":
+    if operator.name in SHORTENED:
         return _expand_reduce(builder, operator, names[0], layout, view)
     result = builder.add_buffer("result", layout, operator.result_dtype, "activations")
     ins = [(names[0], rc), *((name, {"c": 0}) for name in names[1:])]
     scalars: dict[str, int | float] = dict(operator.saturation)
-    if operator.name == "softmax":
+    if operator.name in ("sort", "argsort"):
+        scalars = {"descending": 1} if attrs.get("descending") else {}
+    elif operator.name == "softmax":
         scalars |= {"scale": float(attrs.get("scale", 1.0)), **empty_rows(operator, "nan")}
-    else:
+    elif operator.name != "cumsum":
         scalars["epsilon"] = float(attrs.get("epsilon", 1e-6))
     builder.compute(operator.name, "rc", ins, [(result, rc)], operator.name, **scalars)
     return builder.finish((result, view))
@@ -266,7 +271,7 @@ def empty_rows(operator: Operator, default: str) -> dict[str, int]:
 
 
 def _expand_reduce(builder: Builder, operator: Operator, rows: str, layout: Layout, view: View) -> Stages:
-    kind = operator.attributes["kind"]
+    kind = operator.attributes.get("kind", "")
     kept, reduced = _axes(operator)
     shape = operator.operand_types[0][0]
     out = Layout((layout.axes[0],), ((0, 0),), tiles=layout.tiles)
@@ -275,9 +280,10 @@ def _expand_reduce(builder: Builder, operator: Operator, rows: str, layout: Layo
     kernel = f"reduce.{reduction(kind)}"
     if kind == "mean":
         scalars["count"] = math.prod(shape[a] for a in reduced)
-    builder.compute(
-        kernel, "rc", [(rows, {"r": 0, "c": 1})], [(result, {"r": 0})], f"reduce {kind}", **scalars
-    )
+    reason = f"reduce {kind}"
+    if operator.name != "reduce":
+        kernel, reason, scalars = operator.name, operator.name, {}
+    builder.compute(kernel, "rc", [(rows, {"r": 0, "c": 1})], [(result, {"r": 0})], reason, **scalars)
     keep_dims = bool(operator.attributes.get("keep_dims"))
     digits = [view.digits[a] if a in kept else () for a in range(len(shape)) if a in kept or keep_dims]
     return builder.finish((result, View(operator.result_shape, tuple(digits), (0,))))
@@ -347,7 +353,7 @@ def _column(builder: Builder, vector: str) -> int:
 
 ROWS = Strategy(
     "rows",
-    ("layer_norm", "rms_norm", "softmax", "reduce"),
+    ("layer_norm", "rms_norm", "softmax", "cumsum", "sort", "argsort", *SHORTENED),
     RowRecord,
     default=default_record,
     candidates=candidates,

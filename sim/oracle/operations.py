@@ -276,6 +276,26 @@ def _softmax(operator: Operator, x: Array) -> Array:
     )
 
 
+def _order(operator: Operator, x: Array) -> Array:
+    """Places along the rows of an operation, or what lies there."""
+    axis = row_axis(operator)
+    rows = np.ascontiguousarray(np.moveaxis(x, axis, -1))
+    if operator.name in ("argmax", "argmin"):
+        return numerics.extreme_index_rows(operator.name[3:], rows)
+    if operator.name == "cumsum":
+        found = numerics.cumsum_rows(rows, operator.result_dtype, _saturates(operator))
+    else:
+        found = numerics.sort_rows(rows, bool(operator.attributes.get("descending")))
+        found = np.take_along_axis(rows, found, axis=-1) if operator.name == "sort" else found
+    return np.moveaxis(found, -1, axis)
+
+
+def _scatter_add(operator: Operator, base: Array, indices: Array, updates: Array) -> Array:
+    rows = base.shape[0]
+    flat = base.reshape(rows, -1), indices.astype(np.int64), updates.reshape(len(indices), -1)
+    return numerics.scatter_add_rows(*flat, operator.result_dtype, _saturates(operator)).reshape(base.shape)
+
+
 def _pad(operator: Operator, x: Array) -> Array:
     value = operator.attributes.get("value", 0.0)
     if not is_integer(operator.result_dtype):
@@ -344,6 +364,8 @@ def _reduce_window(operator: Operator, x: Array) -> Array:
 _OPERATIONS: dict[str, Callable[..., Array]] = {
     "broadcast": _broadcast,
     "cast": _cast,
+    "scatter_add": _scatter_add,
+    **dict.fromkeys(("argmax", "argmin", "argsort", "cumsum", "sort"), _order),
     "convolution": _convolution,
     "reduce_window": _reduce_window,
     "concat": lambda operator, *xs: np.concatenate(xs, axis=int(operator.attributes["axis"])),

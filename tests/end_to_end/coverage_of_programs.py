@@ -31,6 +31,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "dilation": ("None", "given"),
     "dimensions": ANY,
     "groups": ("positive",),
+    "count": ("positive",),
+    "descending": BOTH,
     "direction": ("eq", "ne", "lt", "le", "gt", "ge"),
     "empty_rows": ("zero", "uniform", "nan"),
     "epsilon": ("zero", "positive"),
@@ -59,18 +61,21 @@ VALUES: dict[str, tuple[str, ...]] = {
 The classes that an attribute's values fall into. An attribute that the dialect has and this table has not is
 an error.
 """
+ALONG = "softmax layer_norm rms_norm argmax argmin cumsum sort argsort top_k top_k_indices".split()
+"""Operations on rows along an axis."""
 SPECIAL = {
     ("matmul", "accumulate"): ("None", "f16", "f32", "i32"),
     ("softmax", "scale"): ("negative", "positive"),
     ("attention", "scale"): ("negative", "positive"),
     ("constant", "value"): ANY,
+    **{(name, "count"): ("positive",) for name in ("top_k", "top_k_indices")},
     ("reduce_window", "kind"): ("sum", "max", "min", "mean"),
     **{
         (name, clause): ("None", "given")
         for name in ("convolution", "reduce_window")
         for clause in ("strides", "low", "high", "dilation")
     },
-    **{(name, "axis"): ("None", "zero", "positive") for name in ("softmax", "layer_norm", "rms_norm")},
+    **{(name, "axis"): ("None", "zero", "positive") for name in ALONG},
 }
 FLOATS = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2", "f16", "bf16", "f32")
 INTEGERS = ("i8", "i32")
@@ -81,7 +86,7 @@ def elements_of(name: str) -> tuple[str, ...]:
     """The element types that an operation's first operand may have."""
     kinds = {kind for facts in pointwise.functions_of(name) for kind in facts.kinds}
     if not kinds or name == "select":
-        both = (*MOVES, "cast", "reduce", "one_hot", "reduce_window")
+        both = (*MOVES, "cast", "reduce", "one_hot", "reduce_window", *ALONG[3:], "scatter_add")
         kinds = {"floats", *(("integers",) if name in both else ())}
     if name in ("cast", "reduce", "one_hot", *MOVES):
         kinds.add("booleans")

@@ -414,7 +414,8 @@ def siblings(w: Writer, seed: int) -> list[Value]:
             found.append(w.op(name, [w.argument((7,), dtype)], "", (7,), "i1"))
             continue
         clause = f"approximate {rng.choice(('tanh', 'none'))}" if name == "gelu" else ""
-        found.append(w.op(name, [x], clause, x.shape, dtype, w.saturation(dtype)))
+        attributes = "saturate = false" if turn % 7 == 0 else w.saturation(dtype)
+        found.append(w.op(name, [x], clause, x.shape, dtype, attributes))
     for turn in range(3 * seed, 3 * seed + 3):
         element, name = TURNS[turn % len(TURNS)]
         w.special = is_integer(element)
@@ -443,6 +444,8 @@ def siblings(w: Writer, seed: int) -> list[Value]:
             f"({signed[0].type}) -> {total.type}"
         )
         found.append(total)
+    element, name = ORDER_TURNS[seed % len(ORDER_TURNS)]
+    found.append(ordered(w, w.argument((3, 5), element), name))
     if seed % 4 == 2:
         truth = w.argument((3, 5), "i1")
         found.append(Value(w.fresh(), (3,), "i1"))
@@ -450,10 +453,14 @@ def siblings(w: Writer, seed: int) -> list[Value]:
             f"{w.indent}{found[-1].name} = tile_tensor.reduce {('any', 'all')[seed // 4 % 2]} {truth.name} "
             f"axes [1] : ({truth.type}) -> {found[-1].type}"
         )
+        found.append(w.op("reshape", [truth], "", (15,), "i1"))
         table = w.argument((5, 3), ELEMENTS[seed // 4 % len(ELEMENTS)])
         indices = Value(w.fresh("n"), (2,), "i32")
         w.add_argument(indices, "input")
         found.append(w.op("gather", [table, indices], "", (2, 3), table.dtype))
+        found.append(w.op("pad", [table], "low [1, 0] high [0, 2]", (6, 5), table.dtype))
+        found.append(w.op("slice", [table], "offsets [1, 1] sizes [3, 2]", (3, 2), table.dtype))
+        found.append(w.op("one_hot", [indices], "", (2, 4), table.dtype))
         found.append(w.op("broadcast", [table], "dimensions [0, 2]", (5, 2, 3), table.dtype))
     if seed % 4 == 1 and not is_integer(source.dtype):
         found.append(w.op("exp", [source], "", source.shape, FP8[seed // 4 % len(FP8)]))
@@ -675,6 +682,59 @@ def reduce_window(w: Writer) -> Value:
         dtype,
         "" if integer else w.saturation(dtype),
     )
+
+
+def ordering(w: Writer) -> Value:
+    """An order, a running sum, or where an extreme lies, along some axis; ties and NaN among the values."""
+    rng = w.rng
+    elements = tuple(e for e in ELEMENTS if e != "i1")
+    x = w.some(lambda v: v.shape and v.dtype != "i1", lambda: (w.shape(1, 4), w.element(elements)))
+    if rng.random() < 0.3 and not is_integer(x.dtype):
+        x = w.op("round", [x], "", x.shape, x.dtype)
+    return ordered(w, x, rng.choice(ORDERS))
+
+
+ORDERS = ("argmax", "argmin", "cumsum", "sort", "argsort", "top_k", "top_k_indices")
+ORDER_TURNS = [(element, name) for element in (*TYPES, *INTEGERS) for name in ORDERS]
+
+
+def ordered(w: Writer, x: Value, name: str) -> Value:
+    rng = w.rng
+    axis = rng.randrange(len(x.shape))
+    along = f"axis {axis}" if axis < len(x.shape) - 1 or rng.random() < 0.3 else ""
+    if name.startswith("arg") and name != "argsort":
+        return w.op(name, [x], along, (*x.shape[:axis], *x.shape[axis + 1 :]), "i32")
+    if name == "cumsum":
+        dtype = x.dtype if is_integer(x.dtype) else rng.choice((x.dtype, *FLOATS))
+        attributes = "" if is_integer(dtype) else w.saturation(dtype)
+        return w.op(name, [x], along, x.shape, dtype, attributes)
+    dtype = "i32" if name in ("argsort", "top_k_indices") else x.dtype
+    if name.startswith("top"):
+        count = rng.randint(1, x.shape[axis])
+        shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
+        return w.op(name, [x], f"count {count} {along}".strip(), shape, dtype)
+    clauses = f"{along} {rng.choice(('', 'descending'))}".strip()
+    return w.op(name, [x], clauses, x.shape, dtype)
+
+
+def scatter_add(w: Writer) -> Value:
+    if w.outer is not None:
+        return reshape(w)
+    rng = w.rng
+    elements = tuple(e for e in ELEMENTS if e != "i1")
+    base = w.some(
+        lambda v: v.shape and v.dtype != "i1" and math.prod(v.shape) <= LIMIT // 3,
+        lambda: (w.shape(1, 3, LIMIT // 3), w.element(elements)),
+    )
+    count = rng.choice((1, 2, 5, 9))
+    indices = Value(w.fresh("n"), (count,), "i32")
+    w.arguments.append(f'{indices.name}: {indices.type} {{tile_tensor.input = "{indices.name[1:]}"}}')
+    draw = np.random.default_rng(rng.getrandbits(32))
+    w.inputs[indices.name[1:]] = draw.integers(-1, base.shape[0] + 1, count).astype(np.int32)
+    updates = w.get((count, *base.shape[1:]), base.dtype)
+    dtype = base.dtype if is_integer(base.dtype) else rng.choice((base.dtype, *FLOATS))
+    attributes = "" if is_integer(dtype) else w.saturation(dtype)
+    return w.op("scatter_add", [base, indices, updates], "", base.shape, dtype, attributes)
 
 
 def one_hot(w: Writer) -> Value:
@@ -909,9 +969,9 @@ def _array(values: Sequence[int]) -> str:
 
 OPERATIONS: tuple[Callable[[Writer], Value], ...] = (
     matmul, matmul, binary, binary, unary, cast, reduce, reduce, layer_norm, rms_norm, softmax,
-    attention, transpose, reshape,
+    attention, attention, transpose, reshape,
     slice_, broadcast, concat, pad, gather, bias_gelu, sequence, concat, bias_gelu,
-    convolution, reduce_window, one_hot,
+    convolution, reduce_window, one_hot, ordering, ordering, ordering, scatter_add,
 )  # fmt: skip
 
 

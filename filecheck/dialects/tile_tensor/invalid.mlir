@@ -525,3 +525,91 @@ func.func @main(%x: tensor<6xi8>) {
   %0 = tile_tensor.one_hot %x : (tensor<6xi8>) -> tensor<6x4xf16>
   func.return
 }
+
+// -----
+
+// CHECK: axis 1 of 4x0 has no elements to choose from
+func.func @main(%x: tensor<4x0xf16>) {
+  %0 = tile_tensor.argmax %x : (tensor<4x0xf16>) -> tensor<4xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: i1 has no order here; cast first
+func.func @main(%x: tensor<4xi1>) {
+  %0 = tile_tensor.argmax %x : (tensor<4xi1>) -> tensor<i32>
+  func.return
+}
+
+// -----
+
+// CHECK: gives i32, found f16
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.argmin %x : (tensor<4xf16>) -> tensor<f16>
+  func.return
+}
+
+// -----
+
+// CHECK: gives f16, found f32
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.sort %x : (tensor<4xf16>) -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: sums of i1 are of numbers; cast first
+func.func @main(%x: tensor<4xi1>) {
+  %0 = tile_tensor.cumsum %x : (tensor<4xi1>) -> tensor<4xi1>
+  func.return
+}
+
+// -----
+
+// CHECK: running sums of i8 are i8, found i32
+func.func @main(%x: tensor<4xi8>) {
+  %0 = tile_tensor.cumsum %x : (tensor<4xi8>) -> tensor<4xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: takes 5 elements of axis 0, which has extent 4
+func.func @main(%x: tensor<4xf16>) {
+  %0 = tile_tensor.top_k %x count 5 : (tensor<4xf16>) -> tensor<5xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: rows of 4x8 are added to by indices of rank 1 and as many rows of updates, found 2 and 3x8
+func.func @main(%x: tensor<4x8xf16>, %i: tensor<2xi32>, %u: tensor<3x8xf16>) {
+  %0 = tile_tensor.scatter_add %x, %i, %u : (tensor<4x8xf16>, tensor<2xi32>, tensor<3x8xf16>) -> tensor<4x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: adds rows of the base's type f16, found f32
+func.func @main(%x: tensor<4xf16>, %i: tensor<2xi32>, %u: tensor<2xf32>) {
+  %0 = tile_tensor.scatter_add %x, %i, %u : (tensor<4xf16>, tensor<2xi32>, tensor<2xf32>) -> tensor<4xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: sums of i8 are i8, found i32
+func.func @main(%x: tensor<4xi8>, %i: tensor<2xi32>, %u: tensor<2xi8>) {
+  %0 = tile_tensor.scatter_add %x, %i, %u : (tensor<4xi8>, tensor<2xi32>, tensor<2xi8>) -> tensor<4xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: found i64: write i32; numbers of 64 bits in files are narrowed where they fit
+func.func @main(%x: tensor<4xi64>) {
+  %0 = tile_tensor.neg %x : (tensor<4xi64>) -> tensor<4xi64>
+  func.return
+}
