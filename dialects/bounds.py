@@ -216,15 +216,21 @@ def _attention(op: tt.AttentionOp, operands: Sequence[Array], exact: Array) -> E
     free = over.any(axis=-1) | np.where(lost, candidate | (p > 1e-30), False).any(axis=-1)
     fmt = float_format(held)
     rounding, tiny = 2.0 ** -(fmt.mantissa_bits + 1), 2.0 ** (fmt.quantum_log2 - 1)
-    spread = np.expm1(np.minimum(dz + shift + LIBRARY * np.abs(z - largest), 600.0))
+    # a part of the keys may be exponentiated by itself and weighed by an exponential in f32
+    weight = 2 * F32_UNIT
+    spread = np.expm1(np.minimum(dz + shift + weight + LIBRARY * np.abs(z - largest), 600.0))
     spread = np.where(p > 0, spread, 0.0)
-    dp = p * (spread + rounding * (1 + spread)) + np.where(z == -np.inf, 0.0, tiny)
+    dp = p * (spread + rounding * (1 + spread)) + np.where(z == -np.inf, 0.0, tiny + 2.0**-149)
     values = _finite(v)
     carried = np.matmul(p + dp, values)
-    summed, full = unit.error(keys, carried)
+    summed, _ = unit.error(keys, carried)
+    # in such a part every exponential may be 1
+    _, full = unit.error(keys, np.broadcast_to(values.sum(axis=-2, keepdims=True), carried.shape))
     top = np.matmul(dp, values) + summed
     total = p.sum(axis=-1, keepdims=True)
-    bottom = dp.sum(axis=-1, keepdims=True) + F32_UNIT * (keys + 1) * (total + dp.sum(axis=-1, keepdims=True))
+    spent = dp.sum(axis=-1, keepdims=True)
+    # the sum may be one more column of the product
+    bottom = spent + F32_UNIT * (keys + 1) * (total + spent) + unit.error(keys, total + spent)[0]
     wide = (top + np.abs(exact) * bottom) / (total - bottom)
     wide = wide + (np.abs(exact) + wide) * 4 * F32_UNIT + 2.0**-148
     infinite = np.broadcast_to((~np.isfinite(v)).any(axis=-2, keepdims=True), exact.shape)

@@ -186,6 +186,11 @@ class Graph:
         return {value: tuple(uses) for value, uses in found.items()}
 
     @cached_property
+    def makers(self) -> dict[int, OperatorNode]:
+        """The operator that makes each value that one makes."""
+        return {v: node for node in self.nodes() if isinstance(node, OperatorNode) for v in node.results}
+
+    @cached_property
     def outer(self) -> dict[int, int]:
         """For every argument of a repeat's body what it is outside: the initial value, the sequence."""
         found: dict[int, int] = {}

@@ -28,6 +28,7 @@ from tilewright.planning.layout import View
 from tilewright.planning.operators import VIEWS
 from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.builder import Builder
+from tilewright.planning.operators.cast_panels import PANELS
 from tilewright.planning.operators.movement import expand_convert
 from tilewright.planning.operators.strategy import Choice
 from tilewright.planning.operators.targets import Target, flat_layout
@@ -124,6 +125,26 @@ class Unfolded:
                     yield from walk(item.body, times * item.count)
 
         return walk(self.body if body is None else body, 1)
+
+
+def informed(graph: Graph, node: OperatorNode, choices: Mapping[str, Choice]) -> OperatorNode:
+    """
+    The node with what its expansion may know of how its operands were made: of attention, whether queries and
+    keys are casts that complete groups of columns with zeros.
+    """
+    if node.operator.name != "attention":
+        return node
+    attributes = dict(node.operator.attributes)
+    attributes["zero_lanes"] = all(_zero_lanes(graph, value, choices) for value in node.operands[:2])
+    return replace(node, operator=replace(node.operator, attributes=attributes))
+
+
+def _zero_lanes(graph: Graph, value: int, choices: Mapping[str, Choice]) -> bool:
+    maker = graph.makers.get(value)
+    while maker is not None and maker.operator.name in ("transpose", "reshape"):
+        maker = graph.makers.get(maker.operands[0])
+    choice = None if maker is None or maker.operator.name != "cast" else choices.get(maker.name)
+    return choice is not None and choice.strategy.name == PANELS.name
 
 
 class Expander:
@@ -252,7 +273,8 @@ class _Unfolding:
     def operator(self, node: OperatorNode) -> None:
         operands = [self.of(v) for v in node.operands]
         choice = self.choices[node.name]
-        stages = self.expander.operator(node, choice, tuple(self._value(o) for o in operands))
+        values = tuple(self._value(o) for o in operands)
+        stages = self.expander.operator(informed(self.graph, node, self.choices), choice, values)
         results = self.emit(stages, operands, node.name)
         for result, stored in zip(node.results, results, strict=True):
             self.env[result] = stored

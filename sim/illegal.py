@@ -42,8 +42,8 @@ RULES: Mapping[str, str] = MappingProxyType(
         ),
         "sub-word store": (
             "the byte read was beside the end of a store: the machine stores whole 32-bit words, so the "
-            "rest of a word that an output fills in part is lost (`copy`, `narrow` and `softmax.exp` read, "
-            "modify and write, and pay for it)"
+            "rest of a word that an output fills in part is lost (`copy`, `narrow`, `softmax.exp`, "
+            "`softmax.part` and `softmax.raise` read, modify and write, and pay for it)"
         ),
         "two writers": (
             "elements of an output share bytes; two outputs of a call overlap, two receives of a phase, or "

@@ -15,13 +15,17 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from tilewright.machine import dtypes
-from tilewright.machine.kernels.matrix_unit import PRODUCTS
+from tilewright.machine.kernels.matrix_unit import PRODUCTS, panel_inputs
 from tilewright.machine.numerics import operations as numerics
 from tilewright.machine.numerics.pointwise import TABLE
 
 Array = np.ndarray
 Scalars = Mapping[str, float | int]
 Semantics = Callable[[Sequence[Array], tuple[str, ...], Scalars, tuple[int, ...]], list[Array]]
+
+
+PANEL = panel_inputs(1)
+"""8-bit columns of a panel."""
 
 
 class UnknownSemantics(KeyError):
@@ -68,6 +72,23 @@ def _cast(
     truncate = bool(scalars.get("truncate", 0))
     out = numerics.cast_array(ins[0], outs[0], int(scalars.get("scale", 0)), saturate, truncate)
     return [_full(out, (out.shape[0], *extents))]
+
+
+def _cast_panels(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    """Groups of `group` columns, each completed to whole panels with zeros."""
+    *_, columns, stored = extents
+    group = int(scalars["group"])
+    lanes = -(-group // PANEL) * PANEL
+    count = -(-columns // group)
+    if columns % group or stored != count * lanes:
+        raise ValueError(f"{columns} columns in groups of {group} take {count * lanes} lanes, not {stored}")
+    x = _full(ins[0], (ins[0].shape[0], *extents[:-1]))
+    (cast,) = _cast([x], outs, scalars, extents[:-1])
+    out = np.zeros((*cast.shape[:-1], count, lanes), cast.dtype)
+    out[..., :group] = cast.reshape(*cast.shape[:-1], count, group)
+    return [out.reshape(*cast.shape[:-1], stored)]
 
 
 def _copy(
@@ -380,10 +401,52 @@ def _scatter_add(
     return [out.reshape(tiles, r, c)]
 
 
+def _softmax_part(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    scores = _full(ins[0], (_tiles(ins), *extents))
+    scale, saturate = float(scalars.get("scale", 1.0)), bool(scalars.get("saturate", 1))
+    p, extreme, total = numerics.softmax_part(scores, scale, outs[0], saturate, _empty_rows(scalars, "zero"))
+    return [p, numerics.cast_array(extreme, outs[1]), numerics.cast_array(total, outs[2])]
+
+
+def _softmax_merge(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    tiles = _tiles(ins)
+    parts = np.moveaxis(_full(ins[0], (tiles, *extents)), 1, 0)  # (p, T, b, m, n)
+    extremes, sums = (np.moveaxis(_full(x, (tiles, *extents[:-1])), 1, 0) for x in ins[1:])
+    scale, saturate = float(scalars.get("scale", 1.0)), bool(scalars.get("saturate", 1))
+    return [numerics.softmax_merge(list(parts), extremes, sums, scale, outs[0], saturate)]
+
+
+def _softmax_raise(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    p, extreme, _ = _softmax_part(ins, (*outs, "f32"), scalars, extents)
+    return [p, extreme]
+
+
+def _softmax_merge_columns(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    """Columns of outputs, the first of the others being the sums."""
+    tiles, (p, b, m, n, c) = _tiles(ins), extents
+    if c <= n:
+        raise ValueError(f"{c} columns hold no sums behind {n} of outputs")
+    parts = np.moveaxis(_full(ins[0], (tiles, p, b, m, c)), 1, 0)  # (p, T, b, m, c)
+    extremes = np.moveaxis(_full(ins[1], (tiles, p, b, m)), 1, 0)
+    scale, saturate = float(scalars.get("scale", 1.0)), bool(scalars.get("saturate", 1))
+    outputs, sums = [part[..., :n] for part in parts], parts[..., n]
+    empty = _empty_rows(scalars, "zero")
+    return [numerics.softmax_merge(outputs, extremes, sums, scale, outs[0], saturate, empty)]
+
+
 SEMANTICS: dict[str, Semantics] = {
     **{p.kernel: _gemm(p.partial, p.inputs) for p in PRODUCTS},
     **{entry.kernel: _pointwise(entry.name) for entry in TABLE},
     "cast": _cast,
+    "cast.panels": _cast_panels,
     "copy": _copy,
     "widen": _widen,
     "narrow": _narrow,
@@ -411,6 +474,10 @@ SEMANTICS: dict[str, Semantics] = {
     "band.min": _band("min"),
     "band.exp": _band_exp,
     "scaled_add": _scaled_add,
+    "softmax.part": _softmax_part,
+    "softmax.raise": _softmax_raise,
+    "softmax.merge_columns": _softmax_merge_columns,
+    "softmax.merge": _softmax_merge,
 }
 
 

@@ -36,10 +36,20 @@ INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
         "before": (0, 2**30),
         "after": (0, 2**30),
         **{f"{name}_{axis}": (1, 1 << 16) for name in ("size", "stride", "dilation") for axis in "yx"},
+        "group": (1, _INT32),
     }
 )
 """Least and largest value of scalars that are integers."""
-_FACTORS = ("softmax", "softmax.exp", "band.exp", "scaled_add")
+_FACTORS = (
+    "softmax",
+    "softmax.exp",
+    "softmax.part",
+    "softmax.raise",
+    "softmax.merge",
+    "softmax.merge_columns",
+    "band.exp",
+    "scaled_add",
+)
 """Kernels whose `scale` is a factor and no power of two."""
 _REQUIRED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -47,6 +57,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "norm.merge": ("count",),
         "scaled_add": ("scale",),
         **dict.fromkeys(("band.max", "band.min", "band.exp"), ("rows", "offset", "before", "after")),
+        "cast.panels": ("group",),
         **dict.fromkeys(("layer_norm", "rms_norm", "norm.apply"), ("epsilon",)),
     }
 )
@@ -67,9 +78,7 @@ _FLOATS = (
     "norm.merge",
     "norm.apply",
     "bias_gelu",
-    "softmax",
-    "softmax.exp",
-    "scaled_add",
+    *(name for name in _FACTORS if name != "band.exp"),
     "window.products",
 )
 _BAND = ("band.max", "band.min", "band.exp")

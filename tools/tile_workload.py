@@ -55,9 +55,10 @@ def _parser() -> ToolParser:
     )
     parser.add_argument(
         "--attention",
-        default="f16",
+        default=argparse.SUPPRESS,
         metavar="f16|f8",
-        help="operands of the products in attention (default: f16)",
+        help="operands of the products in attention (default: f8 with --precision f8 and heads wider than 32"
+        " columns, else f16)",
     )
     parser.add_argument(
         "--classes",
@@ -80,10 +81,18 @@ def _build(arguments: argparse.Namespace) -> ProgramFolder:
     from dataclasses import replace
 
     from tilewright.frontends.workloads import digits, dinov2, minilm, siglip, vit
-    from tilewright.frontends.workloads.encoder import Mode, WorkloadError
+    from tilewright.frontends.workloads.encoder import Mode, WorkloadError, default_attention
 
-    mode = Mode(arguments.precision, arguments.attention)
     sizes = {name: value for name, value in vars(arguments).items() if name in SIZES}
+    free = {"siglip": siglip.DEFAULT, "vit": vit.DEFAULT}
+    trained = {"digits": digits.SHAPE, "dinov2": dinov2.SHAPE, "minilm": minilm.DEFAULT}
+    shape = (
+        replace(free[arguments.workload], **sizes)
+        if arguments.workload in free
+        else trained.get(arguments.workload)
+    )
+    attention = getattr(arguments, "attention", None)
+    mode = Mode(arguments.precision, attention or default_attention(arguments.precision, shape))
     if arguments.seed < 0:
         raise WorkloadError(f"--seed must not be negative, it is {arguments.seed}")
     if arguments.classes < 0 or (arguments.classes and arguments.workload != "vit"):
@@ -92,11 +101,11 @@ def _build(arguments: argparse.Namespace) -> ProgramFolder:
         raise WorkloadError("--images is for siglip only")
     match arguments.workload:
         case "siglip":
-            return siglip.build(
-                replace(siglip.DEFAULT, **sizes), mode, arguments.seed, images=arguments.images
-            )
+            assert shape is not None
+            return siglip.build(shape, mode, arguments.seed, images=arguments.images)
         case "vit":
-            return vit.build(replace(vit.DEFAULT, **sizes), mode, arguments.seed, classes=arguments.classes)
+            assert shape is not None
+            return vit.build(shape, mode, arguments.seed, classes=arguments.classes)
         case "digits":
             _refuse_other("digits", sizes, digits.SHAPE, free=("batch",))
             return digits.build(sizes.get("batch", digits.SHAPE.batch), mode)

@@ -28,6 +28,7 @@ from tilewright.frontends.workloads.weights import (
     stored,
     xavier_uniform,
 )
+from tilewright.machine.kernels.matrix_unit import pass_inputs
 
 EPSILON = forward.EPSILON
 F16_ROOM = 2.0**15
@@ -100,6 +101,14 @@ class Mode:
 
 
 DEFAULT_MODE = Mode()
+
+
+def default_attention(precision: str, shape: Shape | None) -> str:
+    """
+    Operands of the products in attention unless they are asked for: FP8 in an FP8 program whose heads are
+    wider than a panel of the matrix unit. A narrower head is a panel or two in either type, and casts cost.
+    """
+    return "f8" if precision == "f8" and shape is not None and shape.head_width > pass_inputs(F8) else "f16"
 
 
 # ------------------------------------------------------------------------------------------- parameters

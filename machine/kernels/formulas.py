@@ -47,6 +47,14 @@ SOFTMAX_BUNDLES = 42
 """Bundles of a worker for 16 keys of its own row. IS: 12,258 cycles for 768 keys; 162 remain for the rest."""
 MAXIMUM_BUNDLES = 9
 """Those of them that look for the maximum. IS: the other 33 take exponentials, sum and store."""
+SUM_BUNDLES = 9
+"""Those of them that add up: what remains of the 33 beside the exponentials with load and store (PL: 4 for 4
+halves) and 2 for 4 halves to take the maximum off and scale."""
+F8_PROBABILITIES = 5
+"""Bundles that the same loop takes longer per 16 keys where it stores 8-bit probabilities. IS."""
+WEIGHT_BUNDLES = 12
+"""Bundles of a worker for the weights of two partials of a row. PL counts of f32: maximum 1, difference and
+scale 2, exponentials 4, sum of the parts' sums 2, product with one over it 1, loads and stores alone 2."""
 COPY_RUN = 12
 """Cycles of a local copy for every run of double words after the first. IS: packing rows of 16 halves into
 panels takes a cycle an element, 16 a run, of which 4 move the bytes."""
@@ -185,17 +193,30 @@ def gelu(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars
 
 def cast(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     """4 bundles per 8 elements (IS, flat f16 and f8); where PL needs an emulated conversion, PL's count."""
-    source, target = dtypes[0], dtypes[-1]
+    bundles = cast_bundles(dtypes[0], dtypes[-1])
+    return _loop(extents.prod(axis=1), 8 * machine.workers, machine.workers * bundles, LOOP)
+
+
+def cast_bundles(source: str, target: str) -> int:
+    """Bundles of a worker per 8 elements of a cast that is flat."""
     from_f8, to_f8 = source.startswith("f8"), target.startswith("f8")
     if "i8" in (source, target) and (from_f8 or to_f8):
-        bundles = 37
-    elif source in ("f32", "bf16") and to_f8:
-        bundles = 26
-    elif from_f8 and to_f8:
-        bundles = 13
-    else:
-        bundles = 4
-    return _loop(extents.prod(axis=1), 8 * machine.workers, machine.workers * bundles, LOOP)
+        return 37
+    if source in ("f32", "bf16") and to_f8:
+        return 26
+    return 13 if from_f8 and to_f8 else 4
+
+
+PANEL_LANES = 32
+"""8-bit columns of a panel of the matrix unit."""
+
+
+def cast_panels(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """Rows of a panel, whole, whatever of it is zeros. IS: 14 bundles for one of halves."""
+    b, m, _, d = extents.T
+    bundles = 14 + 4 * (cast_bundles(dtypes[0], dtypes[-1]) - 4)
+    rows = b * m * _ceil(d, PANEL_LANES)
+    return _loop(rows, machine.workers, machine.workers * bundles, LOOP, "panel rows")
 
 
 def copy(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
@@ -477,3 +498,36 @@ def softmax_exp(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], 
             ("f8 store", rounds * machine.workers * 4 * keys)
         )  # PL: 2 bundles per 8, inside the same loop
     return terms
+
+
+def softmax_part(bundles: int) -> Formula:
+    """The published softmax, row by row of the workers, of which `bundles` are kept per 16 halves."""
+
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        b, m, n = extents.T
+        rounds, keys = _ceil(b * m, machine.workers), _ceil(n, 16)
+        wide = 1 if _step(dtypes[:1]) == 4 else 2
+        terms: Terms = [
+            ("call", _constant(n, CALL)),
+            ("rows", rounds * 33),  # what the one published point leaves beside the keys and the call
+            ("keys", rounds * machine.workers * bundles * wide * keys),
+        ]
+        if dtypes[1].startswith("f8"):
+            terms.append(("f8 store", rounds * machine.workers * F8_PROBABILITIES * keys))
+        return terms
+
+    return formula
+
+
+def softmax_merge(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """Weights of the parts row by row, a worker a row; then sums as `reduce_partials` takes them, scaled."""
+    p, b, m, n = extents[:, :4].T
+    rows = _ceil(b * m, machine.workers) * machine.workers
+    rounds = _ceil(b * m * n, 2 * machine.workers * _step((dtypes[0], dtypes[-1])))
+    return [
+        ("set-up", _constant(n, 282)),
+        ("weights", rows * (ROW_BUNDLES + 15 + WEIGHT_BUNDLES * _ceil(p, 2))),
+        ("rounds", rounds * machine.workers * 12),
+        ("partials", rounds * machine.workers * 3 * (p - 1)),
+        *_f8_store(machine, b * m * n, dtypes[-1]),
+    ]

@@ -343,6 +343,17 @@ _register(
     sub_word=True,
     code=512,
 )
+_register(
+    "cast.panels",
+    "derived",
+    "IS: 14 bundles of a worker for a row of 32 columns into a panel; other pairs of types by PL, as cast",
+    f.cast_panels,
+    axes=("b", "m", "c", "d"),
+    ins=_operands("x", "b", "m", "c"),
+    outs=_operands("y", "b", "m", "d"),
+    scalars=("scale", "saturate", "truncate", "group"),
+    code=640,
+)
 for _name, _in, _out in (("widen", 1, 4), ("narrow", 4, 4)):
     _register(
         _name,
@@ -658,5 +669,53 @@ _register(
     outs=(*_operands("p", "b", "m", "n"), *_operands("sum", "b", "m", alignment=4)),
     scalars=("scale", "saturate", "empty_rows", "rows", "offset", "before", "after"),
     sub_word=True,
+    code=1024,
+)
+_register(
+    "softmax.part",
+    "derived",
+    "the published softmax, which does not normalise (42 bundles per 16 keys for maximum, exponentials, sum"
+    " and store), on the keys of one tile; an f8 result 5 more (IS)",
+    f.softmax_part(f.SOFTMAX_BUNDLES),
+    axes=("b", "m", "n"),
+    ins=_operands("s", "b", "m", "n"),
+    outs=(*_operands("p", "b", "m", "n"), *_operands("max sum", "b", "m", alignment=4)),
+    scalars=("scale", "saturate", "empty_rows"),
+    sub_word=True,
+    code=1280,
+)
+_register(
+    "softmax.raise",
+    "derived",
+    "softmax.part without the sum of the exponentials: 9 bundles per 16 keys less (PL counts of the rest)",
+    f.softmax_part(f.SOFTMAX_BUNDLES - f.SUM_BUNDLES),
+    axes=("b", "m", "n"),
+    ins=_operands("s", "b", "m", "n"),
+    outs=(*_operands("p", "b", "m", "n"), *_operands("max", "b", "m", alignment=4)),
+    scalars=("scale", "saturate", "empty_rows"),
+    sub_word=True,
+    code=1216,
+)
+_register(
+    "softmax.merge_columns",
+    "derived",
+    "softmax.merge, the sums being a column of the parts",
+    f.softmax_merge,
+    axes=("p", "b", "m", "n", "c"),
+    ins=(*_operands("x", "p", "b", "m", "c"), *_operands("max", "p", "b", "m", alignment=4)),
+    outs=_operands("y", "b", "m", "n"),
+    scalars=("scale", "saturate", "empty_rows"),
+    code=1024,
+)
+_register(
+    "softmax.merge",
+    "derived",
+    "reduce_partials with a scale: 3 bundles per 8 halves and partial, not 2; weights of a row by PL: 12"
+    " bundles for two partials (maximum, difference, exponential, sum, product), 15 for one over the sum",
+    f.softmax_merge,
+    axes=("p", "b", "m", "n"),
+    ins=(*_operands("x", "p", "b", "m", "n"), *_operands("max sum", "p", "b", "m", alignment=4)),
+    outs=_operands("y", "b", "m", "n"),
+    scalars=("scale", "saturate"),
     code=1024,
 )

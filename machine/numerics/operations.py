@@ -42,6 +42,8 @@ __all__ = [
     "round_to",
     "scatter_add_rows",
     "softmax_exp",
+    "softmax_merge",
+    "softmax_part",
     "softmax_rows",
     "sort_rows",
     "tree_sum",
@@ -363,6 +365,52 @@ def scaled_add(x: Array, y: Array, scale: float, dtype: str, saturate: bool = Tr
     """f32(scale) * x + y on typed arrays that broadcast -> `dtype`, rounded once from f64."""
     with np.errstate(all="ignore"):
         return round_to(decode(x) * float(np.float32(scale)) + decode(y), dtype, saturate)
+
+
+def softmax_part(
+    scores: Array, scale: float, dtype: str, saturate: bool = True, empty_rows: str = "zero"
+) -> tuple[Array, Array, Array]:
+    """
+    scores (..., n), the keys that a tile has -> p and their sum as `softmax_exp` gives them, with the row's
+    own extreme in between: its maximum, for a negative scale its minimum, f32.
+    """
+    extreme = reduce_rows("max" if scale >= 0 else "min", scores, "f32")
+    p, total = softmax_exp(scores, extreme, scale, dtype, "f32", saturate, empty_rows)
+    return p, extreme, total
+
+
+def softmax_merge(
+    parts: Sequence[Array],
+    extremes: Array,
+    sums: Array,
+    scale: float,
+    dtype: str,
+    saturate: bool = True,
+    empty_rows: str = "nan",
+) -> Array:
+    """
+    parts p times (..., n), extremes and sums (p, ...) as `softmax_part` gives them -> the row's quotient
+    (..., n).
+
+    A part weighs w = exp(scale * (its extreme - the row's)) in f32, all 1 in a row that is masked whole. The
+    sums times w are added in f64 and rounded to f32, w is divided by that (by its reciprocal in f32, rounded
+    to f32); the weighted parts are an f32 running sum, ascending, rounded once to `dtype`. Sums that are 0 in
+    a row that is masked whole give NaN, or with `zero` as empty rows what they give over 1.
+    """
+    with np.errstate(all="ignore"):
+        rows = np.moveaxis(decode(extremes), 0, -1)  # (..., p)
+        row = _max_rows(rows) if scale >= 0 else -_max_rows(-rows)
+        weights, masked = _exponentials(rows, row, scale)
+        weights = _f32(np.where(masked[..., None], 1.0, weights))
+        total = _f32(tree_sum(weights * np.moveaxis(decode(sums), 0, -1)))
+        if empty_rows == "zero":
+            total = np.where(masked & (total == 0), 1.0, total)
+        weights = _f32(weights * _f32(1.0 / total)[..., None])
+        running = np.zeros(parts[0].shape, np.float32)
+        for number, part in enumerate(parts):
+            weighted = decode(part) * weights[..., number, None]
+            running = _f32(weighted if number == 0 else running + weighted).astype(np.float32)
+    return round_to(running, dtype, saturate)
 
 
 def softmax_rows(x: Array, scale: float, dtype: str, saturate: bool = True, empty_rows: str = "nan") -> Array:

@@ -34,6 +34,8 @@ from tilewright.dialects.tile_repeat import SequenceType
 from tilewright.machine import Machine, MachineError, agree, load
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators import Choice, Operator, read_choice
+from tilewright.planning.operators.cast_panels import PANELS
+from tilewright.planning.operators.strategy import STRATEGY
 from tilewright.planning.stages import Buffer, Value
 
 PLAN = "plan"
@@ -138,6 +140,7 @@ def operator_of(op: Operation) -> Operator:
     attributes = {name: python_value(value) for name, value in op.properties.items()}
     if op.name == "tile_tensor.attention":
         attributes["finite_lanes"] = finite_lanes(op.operands[2])
+        attributes["zero_lanes"] = all(zero_lanes(value) for value in op.operands[:2])
     name = op.name.partition(".")[2]
     return Operator(name, attributes, described(op.operands), described(op.results), cast("Any", op.location))
 
@@ -163,6 +166,17 @@ def finite_lanes(value: SSAValue) -> bool:
             return False
         value = op.operands[0]
     return False
+
+
+def zero_lanes(value: SSAValue) -> bool:
+    """Whether a value is a cast that completes groups of columns to panels with zeros, seen through views."""
+    op = value.owner
+    while isinstance(op, Operation) and op.name in ("tile_tensor.transpose", "tile_tensor.reshape"):
+        op = op.operands[0].owner
+    if not isinstance(op, Operation) or op.name != "tile_tensor.cast":
+        return False
+    record = written_record(op)
+    return record is not None and record.get(STRATEGY) == PANELS.name
 
 
 def placement(value: SSAValue) -> tuple[Layout, View] | None:

@@ -15,13 +15,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Literal
 
 import numpy as np
 
 from tilewright.machine.dtypes import itemsize
-from tilewright.planning.exchange.geometry import Transfers
+from tilewright.planning.exchange.geometry import Transfers, moves_whole_words
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.stages import cached_transfers
 
@@ -43,7 +44,7 @@ class MoveChoice:
 
     kind: "words" exchange only, "local" a copy on each tile, "pack"/"unpack" a copy before/after the exchange
     through `through`, "widen" one element a word. grain: the largest power of two up to 4 bytes that divides
-    every offset and size of the spans. span: bytes of the shortest span.
+    every offset and size of the spans. span: bytes of the shortest span, or 4 where spans are whole words.
     """
 
     kind: Kind
@@ -64,11 +65,18 @@ def choose_move(sources: Sequence[Source], target: Layout, dtype: str, *, exact:
     `exact`: what no source writes is to be left alone. A local copy walks the storage axes of whole shards,
     whatever the views say, so then it is only chosen where the view covers them.
     """
-    size = itemsize(dtype)
-    spans = [cached_transfers(layout, view, target, into, size) for layout, view, into in sources]
-    whole = all(t.whole_words for t in spans)
-    grain = 4 if whole else min((_grain(t) for t in spans), default=4)
-    span = min((int(t.nbytes.min(initial=1 << 30)) for t in spans), default=0)
+    return _choose_move(tuple(sources), target, itemsize(dtype), exact)
+
+
+@lru_cache(maxsize=4096)
+def _choose_move(sources: tuple[Source, ...], target: Layout, size: int, exact: bool) -> MoveChoice:
+    """`choose_move`, remembered: planning and lowering ask for the same moves, and a choice is small."""
+    whole = all(_whole_words(layout, view, target, into, size) for layout, view, into in sources)
+    grain, span = 4, 4
+    if not whole:
+        spans = [cached_transfers(layout, view, target, into, size) for layout, view, into in sources]
+        grain = min((_grain(t) for t in spans), default=4)
+        span = min((int(t.nbytes.min(initial=1 << 30)) for t in spans), default=0)
     if len(sources) == 1 and is_local(sources[0], target) and (not exact or covers([sources[0][2]], target)):
         return MoveChoice("local", grain, span)
     if whole:
@@ -76,14 +84,18 @@ def choose_move(sources: Sequence[Source], target: Layout, dtype: str, *, exact:
     if len(sources) == 1:
         layout, view, into = sources[0]
         for order in local_orders(layout):
-            if cached_transfers(order, view, target, into, size).whole_words:
+            if _whole_words(order, view, target, into, size):
                 return MoveChoice("pack", grain, span, order)
     for order in local_orders(target):
-        if all(
-            cached_transfers(layout, view, order, into, size).whole_words for layout, view, into in sources
-        ):
+        if all(_whole_words(layout, view, order, into, size) for layout, view, into in sources):
             return MoveChoice("unpack", grain, span, order)
     return MoveChoice("widen", grain, span)
+
+
+def _whole_words(layout: Layout, view: View, target: Layout, into: View, size: int) -> bool:
+    """Whether a move is of whole words: by arithmetic where that tells, else by its spans."""
+    found = moves_whole_words(layout, view, target, into, size)
+    return cached_transfers(layout, view, target, into, size).whole_words if found is None else found
 
 
 def _grain(spans: Transfers) -> int:

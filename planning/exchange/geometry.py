@@ -337,6 +337,41 @@ def _cut(spans: _Spans, places: np.ndarray, chunk: int) -> _Spans:
     return replace(out, src=out.src + ahead, dst=out.dst + ahead, length=end - start)
 
 
+def moves_whole_words(src: Layout, src_view: View, dst: Layout, dst_view: View, itemsize: int) -> bool | None:
+    """
+    Whether all spans of `transfers` are whole words, from the components alone; None where only the spans
+    tell (no, or linear homes, or words put together from runs of several lengths). Arguments as there.
+    """
+    word = 4 // itemsize if itemsize < 4 else 1
+    if word == 1:
+        return True
+    if src.chunk is not None or dst.chunk is not None or src_view.shape != dst_view.shape:
+        return None
+    src_view.check_inside(src.shape)
+    dst_view.check_inside(dst.shape)
+    if 0 in src_view.shape:
+        return True
+    atoms = [a for a in _atoms(src_view, dst_view) if a.size > 1 and (a.adds[0] or a.adds[1])]
+    _check_destination(atoms, dst_view)
+    sides = [_side_sums(src, src_view, atoms, 0), _side_sums(dst, dst_view, atoms, 1)]
+    rest = _components(atoms, [side[2] for side in sides])
+    if (sides[0][1] | sides[1][1]) % word:
+        return None
+    length = 1
+    while length % word:
+        joined = [_merged(component, length) for component in rest]
+        found = [k for k, (a, b) in enumerate(zip(joined, rest, strict=True)) if len(a) < len(b)]
+        if not found:
+            return None
+        k = found[0]
+        runs = length * np.unique(joined[k].length)
+        if runs.size > 1 and (runs % word).any():
+            return None
+        length, rest[k] = (int(runs[0]) if runs.size == 1 else word), joined[k]
+    cut = any(((spans.src | spans.dst) & (word - 1)).any() for spans in rest)
+    return None if cut else True
+
+
 def transfers(src: Layout, src_view: View, dst: Layout, dst_view: View, itemsize: int) -> Transfers:
     """
     Spans that bring a value from one layout to another; both views have the value's logical shape.

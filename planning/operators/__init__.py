@@ -15,6 +15,8 @@ from typing import Any
 from tilewright.machine import Machine
 from tilewright.planning.operators import (
     attention,
+    attention_own_keys,
+    cast_panels,
     empty,
     gather,
     matmul,
@@ -32,6 +34,7 @@ from tilewright.planning.operators.strategy import (
     Strategy,
     favourite,
     is_planned,
+    preferred,
     read_choice,
     register,
     strategies,
@@ -75,10 +78,12 @@ def _unless_empty(strategy: Strategy) -> Strategy:
 
 for _strategy in (
     *matmul.STRATEGIES,
+    *attention_own_keys.STRATEGIES,
     *attention.STRATEGIES,
     *gather.STRATEGIES,
     *rowwise.STRATEGIES,
     *pointwise.STRATEGIES,
+    *cast_panels.STRATEGIES,
     *movement.STRATEGIES,
     *windows.STRATEGIES,
     *scatter.STRATEGIES,
@@ -99,6 +104,7 @@ __all__ = [
     "Target",
     "favourite",
     "is_planned",
+    "preferred",
     "read_choice",
     "register",
     "strategies",

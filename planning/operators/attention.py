@@ -180,10 +180,11 @@ def choose_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
 
 
 @lru_cache(maxsize=64)
-def ranked_grids(shape: Shape, machine: Machine) -> tuple[tuple[int, int, int], ...]:
+def ranked_grids(shape: Shape, machine: Machine, *, own_keys: str = "") -> tuple[tuple[int, int, int], ...]:
     """
     Score grids, the cheapest by the closed form first (kernels by the registry, exchange receive-bound);
-    those that take too much memory come last.
+    those that take too much memory come last. `own_keys`: the kernel that takes the softmax of the tile's own
+    keys, outputs being merged.
     """
     bp = min(shape.b, machine.tiles)
     bb = ceil_div(shape.b, bp)
@@ -217,7 +218,9 @@ def ranked_grids(shape: Shape, machine: Machine) -> tuple[tuple[int, int, int], 
         if shape.mask is not None:
             total += cycles("scaled_add" if shape.mask_after else "pointwise.add", bb, qb, nb)
         total += (
-            cycles("softmax.exp", bb, qb, nb) if shape.band is None else cycles("band.exp", bb, qb, nb, 1, 1)
+            cycles(own_keys or "softmax.exp", bb, qb, nb)
+            if shape.band is None
+            else cycles("band.exp", bb, qb, nb, 1, 1)
         )
         total += pair_receive_cycles(
             qb * dp,
@@ -226,7 +229,11 @@ def ranked_grids(shape: Shape, machine: Machine) -> tuple[tuple[int, int, int], 
             same_second=ceil_div(shape.queries, qb) % 2 == 0,
             nbytes=bb * size,
         )
-        if np_ > 1:
+        if np_ > 1 and own_keys:
+            total += receive_cycles(bb * qb * (8 + vp * psize)) + 2 * machine.phase_overhead
+            types = (partial, "f32", "f32", shape.result_dtype)
+            total += cycles("softmax.merge", np_, bb, ceil_div(qb, np_), vp, dtypes=types)
+        elif np_ > 1:
             maxima, outputs = receive_cycles(4 * bb * qb * np_), receive_cycles(bb * qb * vp * psize)
             total += maxima + outputs + 3 * machine.phase_overhead
             total += cycles("reduce_partials", np_, bb * ceil_div(qb, np_) * vp, dtypes=(partial, "f32"))
@@ -361,7 +368,11 @@ def operand_targets(
     operator: Operator, record: AttentionRecord, operands: tuple[Value | None, ...], machine: Machine
 ) -> tuple[Target | None, ...]:
     check_record(operator, record, machine)
-    shape = canonical(operator)
+    return shape_targets(canonical(operator), record, machine)
+
+
+def shape_targets(shape: Shape, record: AttentionRecord, machine: Machine) -> tuple[Target | None, ...]:
+    """Where the operands of an attention of this shape are wanted."""
     where = layouts(shape, record.grid, machine)
     return (
         (where.q, shape.view(shape.depth)),
@@ -410,31 +421,36 @@ def expand(
 ) -> Stages:
     """Scores, probabilities and outputs of every block; partial results of key parts are added up."""
     check_record(operator, record, machine)
-    return _Expansion(operator, record, operands, machine).stages()
+    return Expansion(operator, record, operands, machine).stages()
 
 
-_SCORES = {"b": 0, "m": 1, "n": 2}
+SCORES = {"b": 0, "m": 1, "n": 2}
 _LEFT = {"b": 0, "m": 1, "k": 2}
 _RIGHT = {"b": 0, "n": 1, "k": 2}
-_PART_ROWS = {"b": 1, "m": 2}
+PART_ROWS = {"b": 1, "m": 2}
 """Storage axes of operands: rows of one key part have the part in front."""
-_PART_BLOCK = {"b": 1, "m": 2, "n": 3}
+PART_BLOCK = {"b": 1, "m": 2, "n": 3}
 _ROWS = {"b": 0, "m": 1}
 
 Operand = tuple[str, dict[str, int]]
 """A buffer, and its storage axis for each kernel axis."""
 
 
-class _Expansion:
+class Expansion:
     """The stages of one attention, in the order in which a tile goes through them."""
 
     def __init__(
-        self, operator: Operator, record: AttentionRecord, operands: tuple[Value, ...], machine: Machine
+        self,
+        operator: Operator,
+        record: AttentionRecord,
+        operands: tuple[Value, ...],
+        machine: Machine,
+        shape: Shape | None = None,
     ) -> None:
         self.operator = operator
         self.record = record
         self.machine = machine
-        self.shape = canonical(operator)
+        self.shape = shape or canonical(operator)
         self.where = layouts(self.shape, record.grid, machine)
         self.parts = used_grid(self.shape, record.grid)[2]
         self.builder = Builder(operator, operands, machine)
@@ -471,10 +487,14 @@ class _Expansion:
         probabilities, sums = self.probabilities(scores, self.extremum(scores, scale), scale)
         outputs = self.outputs(probabilities, v)
         if self.parts == 1:
-            self.divide((outputs, _PART_BLOCK), (sums, _PART_ROWS), self.where.sums)
+            self.divide((outputs, PART_BLOCK), (sums, PART_ROWS), self.where.sums)
         else:
             total, row_sum = self.reduced(outputs, sums)
-            self.divide((total, _SCORES), (row_sum, _ROWS), self.where.result_row)
+            self.divide((total, SCORES), (row_sum, _ROWS), self.where.result_row)
+        return self.finish()
+
+    def finish(self) -> Stages:
+        """All that was added; the buffer of the result is called so."""
         shape = self.shape
         return dataclasses.replace(
             self.builder.finish(("result", shape.view(shape.value_depth))), constants=self.constants
@@ -483,12 +503,8 @@ class _Expansion:
     def operands(self) -> tuple[str, str, str, Operand | None]:
         """q, k, v and the mask (if there is one), brought to where the blocks want them in one phase."""
         operator, builder = self.operator, self.builder
-        targets = operand_targets(operator, self.record, builder.operands, self.machine)[:3]
-        sources = [
-            (self.widened(i), builder.operands[i].view, target)
-            for i, target in enumerate(targets)
-            if target is not None
-        ]
+        targets = shape_targets(self.shape, self.record, self.machine)[:3]
+        sources = [self.source(i, target) for i, target in enumerate(targets) if target is not None]
         mask_axes: dict[str, int] = {}
         if self.shape.mask is not None:
             layout, view, mask_axes, full = mask_place(self.shape, self.record.grid, self.machine)
@@ -503,9 +519,23 @@ class _Expansion:
             ["q", "k", "v", "mask"][: len(sources)],
             "attention operands",
             zero_pad=True,
-            finite_lanes=bool(operator.attributes.get("finite_lanes", False)),
+            finite_lanes=self.finite_lanes,
+            pad_words=self.pad_words(),
         )
         return q, k, v, (mask[0], mask_axes) if mask else None
+
+    def pad_words(self) -> dict[str, dict[int, int]]:
+        """What the padding of operands repeats instead of zero (`Builder.convert`)."""
+        return {}
+
+    @property
+    def finite_lanes(self) -> bool:
+        """Whether what lies beside the operands' elements may come along (`Builder.convert`)."""
+        return bool(self.operator.attributes.get("finite_lanes", False))
+
+    def source(self, number: int, target: Target) -> tuple[str, View, Target]:
+        """What is moved to be operand `number` at `target`."""
+        return self.widened(number), self.builder.operands[number].view, target
 
     def widened(self, number: int) -> str:
         """Operand `number` as the kernels read it: FP8 that is added up in f32 is widened to f16."""
@@ -522,7 +552,7 @@ class _Expansion:
         dtype = product(shape.score_kernel).partial
         scores = builder.add_buffer("scores", layout, dtype)
         builder.compute(
-            shape.score_kernel, "bmnk", [(q, _LEFT), (k, _RIGHT)], [(scores, _SCORES)], "q k^T", scale=0
+            shape.score_kernel, "bmnk", [(q, _LEFT), (k, _RIGHT)], [(scores, SCORES)], "q k^T", scale=0
         )
         if mask is None:
             return scores, shape.scale
@@ -531,8 +561,8 @@ class _Expansion:
         builder.compute(
             "scaled_add" if shape.mask_after else "pointwise.add",
             "bmn",
-            [(scores, _SCORES), mask],
-            [(masked, _SCORES)],
+            [(scores, SCORES), mask],
+            [(masked, SCORES)],
             "scale and add the mask" if shape.mask_after else "add the mask",
             **after,
         )
@@ -547,41 +577,34 @@ class _Expansion:
             builder.compute(
                 kernel_name.replace("reduce", "band"),
                 "bmnij",
-                [(scores, _SCORES), *self.band_operands],
-                [(maxima, _PART_ROWS)],
+                [(scores, SCORES), *self.band_operands],
+                [(maxima, PART_ROWS)],
                 f"{what} of the keys seen",
                 **self.band_scalars(),
             )
         else:
-            builder.compute(kernel_name, "bmn", [(scores, _SCORES)], [(maxima, _PART_ROWS)], what, reduced=1)
+            builder.compute(kernel_name, "bmn", [(scores, SCORES)], [(maxima, PART_ROWS)], what, reduced=1)
         if self.parts == 1:
-            return maxima, _PART_ROWS
+            return maxima, PART_ROWS
         gathered = builder.add_buffer("all_maxima", where.all_maxima, "f32", "partials")
         every = View.identity((self.parts, self.shape.b, self.shape.queries))
         builder.gather_into([(maxima, every, every)], gathered, f"{what} of the key parts")
         row = builder.add_buffer("row_max", where.row, "f32")
         builder.compute(
-            kernel_name, "bmp", [(gathered, {**_PART_ROWS, "p": 0})], [(row, _ROWS)], what, reduced=1
+            kernel_name, "bmp", [(gathered, {**PART_ROWS, "p": 0})], [(row, _ROWS)], what, reduced=1
         )
         return row, _ROWS
 
     def probabilities(self, scores: str, row: Operand, scale: float) -> tuple[str, str]:
-        """
-        exp(s - max) and the sums of its rows. Probabilities are the left operand of the second product:
-        panels as wide as a pass of its kernel, padding zero.
-        """
-        builder, shape, layout = self.builder, self.shape, self.where.scores
-        *outer, keys = layout.axes
-        keys = dataclasses.replace(keys, panels=(product(shape.output_kernel).inputs,))
-        left = dataclasses.replace(layout, axes=(*outer, keys), memory="any")
-        p = builder.add_buffer("p", left, shape.dtype)
-        builder.fill_padding(p, "padding keys have probability zero")
+        """exp(s - max) and the sums of its rows."""
+        builder = self.builder
+        p = self.probability_buffer()
         sums = builder.add_buffer("sums", self.where.sums, "f32", "partials")
         builder.compute(
             "band.exp" if self.band_operands else "softmax.exp",
             "bmnij" if self.band_operands else "bmn",
-            [(scores, _SCORES), row, *self.band_operands],
-            [(p, _SCORES), (sums, _PART_ROWS)],
+            [(scores, SCORES), row, *self.band_operands],
+            [(p, SCORES), (sums, PART_ROWS)],
             "exp(s - max)",
             scale=scale,
             **self.band_scalars(),
@@ -589,12 +612,25 @@ class _Expansion:
         )
         return p, sums
 
+    def probability_buffer(self) -> str:
+        """
+        Where probabilities go: the left operand of the second product, in panels as wide as a pass of its
+        kernel, padding zero.
+        """
+        builder, shape, layout = self.builder, self.shape, self.where.scores
+        *outer, keys = layout.axes
+        keys = dataclasses.replace(keys, panels=(product(shape.output_kernel).inputs,))
+        left = dataclasses.replace(layout, axes=(*outer, keys), memory="any")
+        p = builder.add_buffer("p", left, shape.dtype)
+        builder.fill_padding(p, "padding keys have probability zero")
+        return p
+
     def outputs(self, probabilities: str, v: str) -> str:
         """p v of every block, not yet divided by the sums."""
         builder, name = self.builder, self.shape.output_kernel
         outputs = builder.add_buffer("outputs", self.where.partial, product(name).partial, "partials")
         builder.compute(
-            name, "bmnk", [(probabilities, _LEFT), (v, _RIGHT)], [(outputs, _PART_BLOCK)], "p v", scale=0
+            name, "bmnk", [(probabilities, _LEFT), (v, _RIGHT)], [(outputs, PART_BLOCK)], "p v", scale=0
         )
         return outputs
 
@@ -614,15 +650,15 @@ class _Expansion:
         builder.compute(
             "reduce_partials",
             "pbmn",
-            [(arrived, {"p": 0, **_PART_BLOCK})],
-            [(total, _SCORES)],
+            [(arrived, {"p": 0, **PART_BLOCK})],
+            [(total, SCORES)],
             f"add {parts} partial outputs",
         )
         row_sum = builder.add_buffer("row_sum", where.result_row, "f32")
         builder.compute(
             "reduce_partials",
             "pbm",
-            [(arrived_sums, {"p": 0, **_PART_ROWS})],
+            [(arrived_sums, {"p": 0, **PART_ROWS})],
             [(row_sum, _ROWS)],
             f"add {parts} partial sums",
         )
@@ -639,7 +675,7 @@ class _Expansion:
             "pointwise.mul",
             "bmn",
             [outputs, (inverse, {**axes, "n": -1})],
-            [("result", _SCORES)],
+            [("result", SCORES)],
             "divide by the sums",
             **self.operator.saturation,
         )

@@ -51,11 +51,17 @@ class Surroundings:
     What a default rule may know of the program around an operator.
 
     `transposed`: whoever reads the result wants its rows innermost. `tiles`: the first tile and the number of
-    tiles that are this operator's share while others run beside it; (0, 0): all.
+    tiles that are this operator's share while others run beside it; (0, 0): all. `head`: columns of the heads
+    by which attention reads the result as queries or keys; 0 if it does not.
+    `batch`: equal parts of the rows that a reader of the transposed result keeps apart, `word`: elements of
+    its type in a word.
     """
 
     transposed: bool = False
     tiles: tuple[int, int] = (0, 0)
+    head: int = 0
+    batch: int = 1
+    word: int = 0
 
 
 _FIELD_TYPES = {bool: "true or false", int: "an integer", str: "text", tuple: "a list of integers"}

@@ -86,18 +86,30 @@ class Builder:
         op = KernelOperand(name, (), flat=True)
         self.stages.append(ComputeStage("fill", ("n",), (), (op,), (("n",),), (("value", word),), reason))
 
-    def fill_padding(self, name: str, reason: str) -> None:
-        """Write zero behind the last valid index of every panelled axis of a buffer."""
+    def fill_padding(
+        self,
+        name: str,
+        reason: str,
+        words: Mapping[int, int] | None = None,
+        only: Sequence[int] | None = None,
+    ) -> None:
+        """
+        Write zero, or the word in `words`, behind the last valid index of every panelled axis of a buffer, or
+        of those in `only`.
+        """
         buffer = self.get(name)
         size = itemsize(buffer.dtype)
-        axes = panel_padding(buffer.layout)
+        axes = tuple(a for a in panel_padding(buffer.layout) if only is None or a in only)
         if any(pad_region(buffer.layout, axis, size, self.machine.tiles) is None for axis in axes):
             self.fill(name, reason)
-            return
+            axes = tuple(axis for axis in axes if axis in (words or {}))
         names = tuple(f"x{i}" for i in range(len(buffer.layout.axes)))
         for axis in axes:
             op = KernelOperand(name, (axis,), pad=True)
-            self.stages.append(ComputeStage("fill", names, (), (op,), (("pad",),), (("value", 0),), reason))
+            value = (words or {}).get(axis, 0)
+            self.stages.append(
+                ComputeStage("fill", names, (), (op,), (("pad",),), (("value", value),), reason)
+            )
 
     def elementwise(self, kernel: str, src: str, dst: str, reason: str, **scalars: Scalar) -> None:
         """A kernel that maps one buffer to another with the same storage axes and the same splits."""
@@ -117,6 +129,7 @@ class Builder:
         reason: str,
         zero_pad: bool = False,
         finite_lanes: bool = False,
+        pad_words: Mapping[str, Mapping[int, int]] | None = None,
     ) -> list[str]:
         """
         Bring several tensors into the layouts wanted, in one exchange phase where possible; returns the
@@ -125,7 +138,8 @@ class Builder:
         Each source is (buffer, view, (layout, view)). A source that already has what is wanted is returned as
         it is. `zero_pad`: what is no element of the tensor, behind panels or beside the view, is zero; else
         nobody reads it. `finite_lanes`: beside the views the sources hold nothing but finite numbers, which
-        may come along in a last word that is completed.
+        may come along in a last word that is completed. `pad_words`: for some of `names`, by storage axis,
+        the word that the padding behind its panels repeats instead of zero.
         """
         phase = _Phase()
         results: list[str] = []
@@ -143,10 +157,17 @@ class Builder:
                 source = self._complete_words(source, dst)
                 lanes = not source[2].is_bijection(layout.shape)
             filled = self._move_into(phase, [source], dst, reason, 0 if exact else None)
-            if lanes and not exact:
+            words = (pad_words or {}).get(name, {})
+            whole = lanes and not exact
+            if whole:
                 phase.before.append((lambda d: lambda: self.fill(d, f"{reason}: zero padding"))(dst))
-            elif zero_pad and not filled:
-                phase.before.append((lambda d: lambda: self.fill_padding(d, f"{reason}: zero padding"))(dst))
+            if (zero_pad and not whole and not filled) or words:
+                only = tuple(words) if whole or filled else None
+                phase.before.append(
+                    (lambda d, w, o: lambda: self.fill_padding(d, f"{reason}: padding", w, o))(
+                        dst, words, only
+                    )
+                )
             results.append(dst)
         self._finish(phase, reason)
         return results

@@ -50,6 +50,10 @@ class MatmulRecord(Record):
     """
     base: int = 0
     """First tile of the grid: products on separate tiles run side by side."""
+    batch: int = 1
+    """With `swap`: equal parts of the left operand's rows, each a product of its own with the right one."""
+    word: int = 0
+    """Elements that a row of the result is completed to a multiple of; at least those of its own words."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ class Shape:
     scale: int
     result_dtype: str
     leading: tuple[int, ...] = ()
+    word: int = 0  # elements that rows are completed to
+    shared: bool = False  # the streamed operand is one for all batches
 
     @property
     def b(self) -> int:
@@ -205,6 +211,19 @@ def swapped(shape: Shape, swap: bool) -> Shape:
         operand_dtype=(b, a),
         leading=tuple((0, 2, 1)[kind] for kind in shape.leading),
     )
+
+
+def shape_of(operator: Operator, record: MatmulRecord) -> Shape:
+    """The product that a record computes."""
+    shape = dataclasses.replace(swapped(canonical(operator), record.swap), word=record.word)
+    if record.batch == 1:
+        return shape
+    if record.batch < 1 or not record.swap or shape.batch or shape.n % record.batch:
+        raise operator.error(
+            f"batch {record.batch} does not divide the {shape.n} rows of a swapped product of two axes",
+            hint="use batch 1",
+        )
+    return dataclasses.replace(shape, batch=(record.batch,), n=shape.n // record.batch, shared=True)
 
 
 def blocks(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int, int]:
@@ -396,7 +415,8 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 
     m_axis = Axis(shape.m, splits(mb, where.m))
     n_axis = Axis(shape.n, splits(nb, where.n), (COLUMNS,))
     k_axis = Axis(shape.k, splits(kb, where.k), (p,))
-    a = Layout((b_axis, m_axis, k_axis), ((0, 0), (2, 0), (1, 0), (2, 1)), replicas(*where.n), base, tiles)
+    one, copies = (Axis(1), (*where.b, *where.n)) if shape.shared else (b_axis, where.n)
+    a = Layout((one, m_axis, k_axis), ((0, 0), (2, 0), (1, 0), (2, 1)), replicas(*copies), base, tiles)
     w = Layout(
         (b_axis, n_axis, k_axis),
         ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1)),
@@ -461,8 +481,8 @@ def _grouped(
 
 
 def word_elements(shape: Shape) -> int:
-    """Elements of the narrower of the product's types in a word."""
-    return max(1, 4 // min(itemsize(shape.partial), itemsize(shape.result_dtype)))
+    """Elements of the narrower of the product's types in a word, and what its readers complete rows to."""
+    return max(1, shape.word, 4 // min(itemsize(shape.partial), itemsize(shape.result_dtype)))
 
 
 def replicas(*pairs: tuple[int, int]) -> tuple[tuple[int, int], ...]:
@@ -481,6 +501,15 @@ def batch_view(batch: tuple[int, ...], *rest: int) -> View:
     return View(shape, tuple(digits), (0,) * (1 + len(rest)))
 
 
+def unbatched(view: View, shape: Shape) -> View:
+    """A view (batch, n, rest) of batches that are parts of the rows, as (rows, rest)."""
+    if not shape.shared:
+        return view
+    rows = view.reshape((shape.b * shape.n, view.shape[-1]))
+    assert rows is not None
+    return rows
+
+
 def swap_last(view: View) -> View:
     rank = len(view.shape)
     result = view.transpose((*range(rank - 2), rank - 1, rank - 2))
@@ -491,10 +520,22 @@ def swap_last(view: View) -> View:
 def default_record(
     operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
 ) -> MatmulRecord:
-    shape = swapped(canonical(operator), near.transposed)
-    base, tiles = near.tiles
-    grid = choose_grid(shape, machine, tiles)
-    return MatmulRecord(grid, near.transposed, 1 if near.transposed else choose_share(shape, grid), base)
+    found = wanted(near, near.transposed)
+    shape = shape_of(operator, found)
+    grid = choose_grid(shape, machine, near.tiles[1])
+    share = choose_share(shape, grid) if not near.transposed or near.word == PANEL_WORD else 1
+    return dataclasses.replace(found, grid=grid, share=share)
+
+
+PANEL_WORD = 4
+"""8-bit elements of a word: their panels are as wide as two of the unit's."""
+
+
+def wanted(near: Surroundings, swap: bool) -> MatmulRecord:
+    """The fields of a record that follow from what is around the product."""
+    if not swap or not near.transposed:
+        return MatmulRecord(swap=swap, base=near.tiles[0])
+    return MatmulRecord(swap=True, base=near.tiles[0], batch=near.batch, word=near.word)
 
 
 CANDIDATES = 24
@@ -507,16 +548,17 @@ def candidates(
     """The default, then the cheapest grids by the closed form, of both orientations, with each share."""
     first = default_record(operator, operands, machine, near)
     yield first
-    base, tiles = near.tiles
+    _, tiles = near.tiles
     for swap in (near.transposed, not near.transposed):
-        shape = swapped(canonical(operator), swap)
+        fields = wanted(near, swap)
+        shape = shape_of(operator, fields)
         found = grids(shape, machine)
         allowed = np.flatnonzero(found.tiles <= (tiles or machine.tiles))
         best = allowed[np.argsort(found.cycles[allowed], kind="stable")][:CANDIDATES]
         for parts in found.parts[best]:
             grid = (int(parts[0]), int(parts[1]), int(parts[2]), int(parts[3]))
             for share in sorted({1, choose_share(shape, grid)}):
-                record = MatmulRecord(grid, swap, share, base)
+                record = dataclasses.replace(fields, grid=grid, share=share)
                 if record != first:
                     yield record
 
@@ -534,7 +576,7 @@ def choose_share(shape: Shape, grid: tuple[int, ...]) -> int:
 def check_record(operator: Operator, record: MatmulRecord, machine: Machine) -> None:
     if len(record.grid) != 4 or any(part < 1 for part in record.grid):
         raise operator.error(f"grid {list(record.grid)} is not four positive parts (batch, m, n, k)")
-    shape = swapped(canonical(operator), record.swap)
+    shape = shape_of(operator, record)
     parts = used_grid(shape, record.grid)
     if record.share < 1 or parts[2] % record.share or (record.share > 1 and parts[3] == 1):
         raise operator.error(
@@ -556,9 +598,11 @@ def operand_targets(
 ) -> tuple[Target | None, ...]:
     """Where the two operands are wanted, as (layout, view of the operand's logical shape)."""
     check_record(operator, record, machine)
-    shape = swapped(canonical(operator), record.swap)
+    shape = shape_of(operator, record)
     where = layouts(shape, record.grid, machine, record.share, record.base)
     left, right = (where.a, shape.left), (where.w, shape.right)
+    if shape.shared:
+        left, right = (where.a, batch_view((), shape.m, shape.k)), (where.w, unbatched(shape.right, shape))
     if record.swap:
         left, right = right, left
     attrs = operator.attributes
@@ -601,9 +645,10 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
         zero_pad=True,
     )
     a, w = (right, left) if record.swap else (left, right)
+    shape = shape_of(operator, record)
     result, view = multiply(
         builder,
-        swapped(shape, record.swap),
+        shape,
         record.grid,
         a,
         w,
@@ -611,7 +656,7 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
         share=record.share,
         base=record.base,
     )
-    return builder.finish((result, swap_last(view) if record.swap else view))
+    return builder.finish((result, unbatched(swap_last(view), shape) if record.swap else view))
 
 
 def multiply(
@@ -636,7 +681,7 @@ def multiply(
     builder.compute(
         shape.kernel,
         "bmnk",
-        [(a, {"b": 0, "m": 1, "k": 2}), (w, {"b": 0, "n": 1, "k": 2})],
+        [(a, {"b": -1 if shape.shared else 0, "m": 1, "k": 2}), (w, {"b": 0, "n": 1, "k": 2})],
         [(partial, {"b": 1, "m": 2, "n": 3})],
         reason,
         scale=shape.scale,

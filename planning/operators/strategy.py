@@ -34,6 +34,11 @@ def always(operator: Operator) -> bool:
     return True
 
 
+def never(operator: Operator, operands: Operands, machine: Machine, near: Surroundings) -> bool:
+    """Most strategies are chosen because they are the first of their kind, wherever the operator stands."""
+    return False
+
+
 @dataclass(frozen=True)
 class Strategy:
     """
@@ -42,6 +47,7 @@ class Strategy:
     `default` is the one sensible record, in closed form; `candidates` yields a bounded number of records, the
     best first by the strategy's own estimate; `targets` says where each operand is wanted (None: anywhere);
     `expand` makes the stages. All raise `PlanError` for what operator, record or machine do not allow.
+    `applies`: whether it serves an operator at all; `suits`: whether it is to be preferred at this place.
     """
 
     name: str
@@ -52,6 +58,7 @@ class Strategy:
     targets: Callable[[Operator, Any, Operands, Machine], tuple[Target | None, ...]]
     expand: Callable[[Operator, Any, tuple[Value, ...], Machine], Stages]
     applies: Callable[[Operator], bool] = always
+    suits: Callable[[Operator, Operands, Machine, Surroundings], bool] = never
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,17 @@ def favourite(operator: Operator) -> Strategy:
     if not found:
         raise PlanError(f"tile_tensor.{operator.name} has no planner yet", location=operator.where or None)
     return found[0]
+
+
+def preferred(operator: Operator, operands: Operands, machine: Machine, near: Surroundings) -> Strategy:
+    """
+    The strategy that the default rule takes: the first that suits what is around the operator, or its
+    favourite. Raises PlanError if it has none.
+    """
+    for strategy in strategies(operator):
+        if strategy.suits(operator, operands, machine, near):
+            return strategy
+    return favourite(operator)
 
 
 def read_choice(operator: Operator, data: Mapping[str, Any], where: Any = None) -> Choice:

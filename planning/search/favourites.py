@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
+from tilewright.machine.dtypes import itemsize
 from tilewright.planning.graph import Graph, Node, OperatorNode, Placement, ReadNode, RepeatNode, SequenceNode
 from tilewright.planning.homes import home_place
-from tilewright.planning.operators import VIEWS, favourite, matmul, read_choice
+from tilewright.planning.operators import VIEWS, matmul, preferred, read_choice
 from tilewright.planning.operators.base import Surroundings
 from tilewright.planning.operators.pointwise import fills_storage
 from tilewright.planning.operators.rowwise import block_layout
@@ -28,7 +29,7 @@ from tilewright.planning.operators.targets import Target, flat_layout
 from tilewright.planning.operators.views import apply_view
 from tilewright.planning.plan import Plan, placement_texts
 from tilewright.planning.stages import PlanError, Value
-from tilewright.planning.unfold import Expander
+from tilewright.planning.unfold import Expander, informed
 
 SIDE_BY_SIDE = 1 << 18
 """Multiplications per tile of the machine from which products are worth running side by side."""
@@ -164,9 +165,9 @@ class _Walk:
         elif (decided := self.decisions.choices.get(node.name)) is not None and self.allows(node, decided):
             choice = decided
         else:
-            strategy = favourite(operator)
             near = surroundings(self.graph, node, block, self.machine)
             values = tuple(self.value(v) for v in node.operands)
+            strategy = preferred(operator, values, self.machine, near)
             choice = Choice(strategy, strategy.default(operator, values, self.machine, near))
         self.place(node, choice)
 
@@ -190,7 +191,7 @@ class _Walk:
                 self.place_home(operand, target)
         stored = tuple(value for v in node.operands if (value := self.value(v)) is not None)
         assert len(stored) == len(node.operands)
-        stages = self.expander.operator(node, choice, stored)
+        stages = self.expander.operator(informed(self.graph, node, self.choices), choice, stored)
         self.choices[node.name] = choice
         for result, (name, view) in zip(node.results, stages.results, strict=True):
             self.placed[result] = (stages.buffer(name).layout, view)
@@ -307,9 +308,21 @@ def carriable(value: Value, machine: Machine) -> Placement:
 
 def surroundings(graph: Graph, node: OperatorNode, block: tuple[Node, ...], machine: Machine) -> Surroundings:
     """What the default rule of an operator's strategy may know of the program around it."""
+    if node.operator.name == "cast":
+        return Surroundings(head=feeds_heads(graph, node))
     if node.operator.name != "matmul":
         return Surroundings()
-    return Surroundings(feeds_attention_values(graph, node), sibling_tiles(graph, node, block, machine))
+    tiles = sibling_tiles(graph, node, block, machine)
+    return dataclasses.replace(product_surroundings(graph, node), tiles=tiles)
+
+
+def product_surroundings(graph: Graph, node: OperatorNode) -> Surroundings:
+    """What a product may know of its readers alone."""
+    found = feeds_attention_values(graph, node)
+    if found is None:
+        return Surroundings()
+    batch, word = found
+    return Surroundings(transposed=True, batch=batch, word=word)
 
 
 def sibling_products(graph: Graph, node: OperatorNode, block: tuple[Node, ...]) -> list[OperatorNode]:
@@ -329,9 +342,10 @@ def side_by_side(
     graph: Graph, siblings: Sequence[OperatorNode], machine: Machine
 ) -> list[tuple[int, int]] | None:
     """First tile and number of tiles of every product, so that all run at one time; None if they cannot."""
+    near = [product_surroundings(graph, other) for other in siblings]
     shapes = [
-        matmul.swapped(matmul.canonical(other.operator), feeds_attention_values(graph, other))
-        for other in siblings
+        matmul.shape_of(other.operator, matmul.wanted(found, found.transposed))
+        for other, found in zip(siblings, near, strict=True)
     ]
     return matmul.side_by_side(shapes, machine)
 
@@ -358,12 +372,28 @@ def _multiplications(node: OperatorNode) -> int:
     return math.prod(node.operator.result_shape) * node.operator.operand_types[0][0][-1]
 
 
-def feeds_attention_values(graph: Graph, node: OperatorNode) -> bool:
+def feeds_heads(graph: Graph, node: OperatorNode) -> int:
+    """Columns of a head where attention reads a value as queries or keys, behind views only; else 0."""
+    seen = [node.results[0]]
+    for value in seen:
+        for use in graph.uses.get(value, ()):
+            reader = use.node
+            if not isinstance(reader, OperatorNode):
+                continue
+            if reader.operator.name == "attention" and use.index < 2:
+                return reader.operator.operand_types[0][0][-1]
+            if reader.operator.name in VIEWS and len(seen) < 16:
+                seen.append(reader.results[0])
+    return 0
+
+
+def feeds_attention_values(graph: Graph, node: OperatorNode) -> tuple[int, int] | None:
     """
-    Whether a product reaches attention's third operand through casts, additions and views only.
+    (batches that its rows are, elements of a word) of a product that reaches attention's third operand
+    through casts, additions and views only; None for others.
 
     Its product is then better computed transposed: attention reads V with keys innermost. Rows of several
-    batches may not share a word, so the keys of one batch have to fill whole words.
+    batches may not share a word: where the keys of a batch do not fill panels, each is a product of its own.
     """
     rows = node.operator.result_shape[-2:]
     seen = [node.results[0]]
@@ -374,11 +404,15 @@ def feeds_attention_values(graph: Graph, node: OperatorNode) -> bool:
                 continue
             kind = reader.operator.name
             if kind == "attention":
-                keys = reader.operator.operand_types[2][0][-2]
-                return use.index == 2 and (keys == rows[0] or keys % 16 == 0)
+                shape, dtype = reader.operator.operand_types[2]
+                keys = shape[-2]
+                apart = rows[0] // keys if keys and len(node.operator.result_shape) == 2 else 1
+                if use.index != 2 or (keys % 16 and rows[0] != apart * keys):
+                    return None
+                return 1 if keys % 16 == 0 else apart, 4 // itemsize(dtype)
             if kind in ("add", "cast", *VIEWS) and len(seen) < 16:
                 seen.append(reader.results[0])
-    return False
+    return None
 
 
 __all__ = [

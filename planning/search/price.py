@@ -119,7 +119,8 @@ class Pricer(Expander):
     # -- expansions
 
     def operator(self, node: OperatorNode, choice: Choice, operands: tuple[Value, ...]) -> Stages:
-        key = (node.name, choice.strategy.name, choice.record, _places(operands))
+        zero_lanes = bool(node.operator.attributes.get("zero_lanes"))
+        key = (node.name, choice.strategy.name, choice.record, zero_lanes, _places(operands))
         found = self._expansions.get(key)
         if found is None:
             self.work += 1

@@ -25,6 +25,7 @@ from tilewright.planning.operators import attention as attention_plan
 from tilewright.planning.operators import gather as gather_plan
 from tilewright.planning.operators import matmul as matmul_plan
 from tilewright.planning.operators import movement, windows
+from tilewright.planning.operators.attention_own_keys import OwnKeysRecord
 from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.empty import is_empty
 from tilewright.planning.operators.movement import fill_word
@@ -68,7 +69,7 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
     return np.ascontiguousarray(function(operator, *operands)).reshape(operator.result_shape)
 
 
-_STRATEGIES = ("grid", "score_grid", "rows")
+_STRATEGIES = ("grid", "score_grid", "own_keys", "rows")
 """Strategies whose order of sums the oracle knows."""
 
 
@@ -130,6 +131,8 @@ def _attention(
     score, output = product(shape.score_kernel), product(shape.output_kernel)
     score_type, partial_type = score.partial, output.partial
     columns = [slice(part * block, min((part + 1) * block, shape.keys)) for part in range(count)]
+    if isinstance(record, OwnKeysRecord) and record.group:
+        q, k = (_in_panels(x, record.group, score.inputs) for x in (q, k))
     scores = [numerics.gemm_logical(q, k[..., keys, :], score_type, score.inputs) for keys in columns]
     if mask is not None:
         scores = [
@@ -143,6 +146,8 @@ def _attention(
     hidden = np.array(np.inf if scale < 0 else -np.inf, scores[0].dtype)
     seen = _visible(operator, q.shape[-2], k.shape[-2])
     scores = [np.where(seen[:, keys], s, hidden) for s, keys in zip(scores, columns, strict=True)]
+    if isinstance(record, OwnKeysRecord):
+        return _own_keys(operator, shape, scale, record, scores, [v[..., keys, :] for keys in columns])
     extrema = np.stack([numerics.reduce_rows(extreme, s, "f32") for s in scores], axis=-1)
     row = numerics.reduce_rows(extreme, extrema, "f32")
     empty = str(operator.attributes.get("empty_rows", "zero"))
@@ -175,6 +180,45 @@ def _visible(operator: Operator, queries: int, keys: int) -> Array:
         highest = np.minimum(highest, at)
     key = np.arange(keys)
     return (key >= lowest[:, None]) & (key <= highest[:, None])
+
+
+def _in_panels(x: Array, group: int, inputs: int) -> Array:
+    """Groups of columns, each completed to whole passes with zeros."""
+    grouped = x.reshape(*x.shape[:-1], -1, group)
+    pad = np.zeros((*grouped.shape[:-1], -group % inputs), x.dtype)
+    return np.concatenate([grouped, pad], axis=-1).reshape(*x.shape[:-1], -1)
+
+
+def _own_keys(
+    operator: Operator,
+    shape: attention_plan.Shape,
+    scale: float,
+    record: OwnKeysRecord,
+    scores: Sequence[Array],
+    values: Sequence[Array],
+) -> Array:
+    """Softmax of the keys of each part by itself; its outputs are merged. The sums may be one more output."""
+    output = product(shape.output_kernel)
+    empty = str(operator.attributes.get("empty_rows", "zero"))
+    parts = [numerics.softmax_part(s, scale, shape.dtype, True, empty) for s in scores]
+    outputs: list[Array] = []
+    for (p, _, _), v in zip(parts, values, strict=True):
+        if record.ones:
+            v = np.concatenate([v, np.ones((*v.shape[:-1], 1), v.dtype)], axis=-1)
+        outputs.append(numerics.gemm_logical(p, v.swapaxes(-1, -2), output.partial, output.inputs))
+    extremes, sums = (np.stack(statistic) for statistic in list(zip(*parts, strict=True))[1:])
+    if record.ones:
+        sums = np.stack([x[..., -1] for x in outputs])
+        outputs = [x[..., :-1] for x in outputs]
+    return numerics.softmax_merge(
+        outputs,
+        extremes,
+        sums,
+        scale,
+        shape.result_dtype,
+        _saturates(operator),
+        empty if record.ones else "nan",
+    )
 
 
 def _pointwise(operator: Operator, operands: Sequence[Array]) -> Array:

@@ -25,7 +25,15 @@ from tilewright.passes.ir.tensors import PLAN, choice_attr, choice_of, operator_
 from tilewright.passes.pipeline import passes
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
 from tilewright.planning.memory.explain import AllocationError
-from tilewright.planning.operators import Choice, attention, favourite, gather, is_planned, matmul
+from tilewright.planning.operators import (
+    Choice,
+    attention,
+    favourite,
+    gather,
+    is_planned,
+    matmul,
+    strategies,
+)
 from tilewright.planning.operators.base import Record
 from tilewright.planning.operators.pointwise import PointwiseRecord
 from tilewright.planning.operators.rowwise import RowRecord
@@ -99,7 +107,8 @@ def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | 
     if rng is not None:
         for op in module.walk():
             if (record := random_record(op, machine, rng)) is not None:
-                op.attributes[PLAN] = choice_attr(Choice(favourite(operator_of(op)), record))
+                (strategy,) = (s for s in strategies(operator_of(op)) if s.record is type(record))
+                op.attributes[PLAN] = choice_attr(Choice(strategy, record))
     while True:
         trial = module.clone()
         try:
@@ -137,12 +146,14 @@ def random_record(op: Operation, machine: Machine, rng: random.Random) -> Record
                     record = matmul.MatmulRecord(grid, swap)
                 return record
         return None
-    if planner.record is attention.AttentionRecord:
+    if issubclass(planner.record, attention.AttentionRecord):
+        kind = rng.choice(tuple(s.record for s in strategies(operator)))
+        assert issubclass(kind, attention.AttentionRecord)
         shape = attention.canonical(operator)
         for _ in range(50):
             grid = tuple(rng.choice(parts) for _ in range(3))
             if np.prod(attention.used_grid(shape, grid)) <= machine.tiles:
-                return attention.AttentionRecord(grid)
+                return kind(grid)
         return None
     if planner.record is gather.GatherRecord:
         for _ in range(50):

@@ -364,6 +364,84 @@ def test_softmax_exponentials_and_their_sum() -> None:
     np.testing.assert_array_equal(total, p.astype(np.float64).sum(-1).astype(np.float32))
 
 
+def test_a_cast_that_completes_groups_to_panels() -> None:
+    x = np.random.default_rng(31).normal(size=(2, 1, 3, 48)).astype(np.float16)
+    (found,) = run("cast.panels", [x], ("f8E4M3FNUZ",), (1, 3, 48, 64), group=24, scale=-1)
+    (flat,) = run("cast", [x], ("f8E4M3FNUZ",), (1, 3, 48), scale=-1)
+    parts = found.reshape(2, 1, 3, 2, 32)
+    np.testing.assert_array_equal(parts[..., :24].reshape(x.shape).view(np.uint8), flat.view(np.uint8))
+    assert not parts[..., 24:].view(np.uint8).any()
+    with pytest.raises(ValueError, match="48 columns in groups of 20 take"):
+        run("cast.panels", [x], ("f8E4M3FNUZ",), (1, 3, 48, 64), group=20)
+
+
+def _part_scores(scale: float) -> np.ndarray:
+    """Rows of scores, one with a part masked, one masked whole, turned around for a negative `scale`."""
+    rng = np.random.default_rng(29)
+    scores = rng.normal(size=(4, 24)) * 4
+    scores[1, 8:16] = scores[2] = -np.inf
+    return (np.sign(scale) * scores).astype(np.float16)
+
+
+@pytest.mark.parametrize("scale", (0.5, -0.5))
+@pytest.mark.parametrize("number", (0, 1, 2))
+def test_softmax_of_parts_and_their_merge(scale: float, number: int) -> None:
+    """Parts of 8 keys, each with its own maximum, merge to the quotient of the whole rows."""
+    scores, values = _part_scores(scale), np.random.default_rng(30).normal(size=(24, 5)).astype(np.float32)
+    outputs, extremes, sums, raised = [], [], [], []
+    for part in range(3):
+        keys = slice(8 * part, 8 * part + 8)
+        p, extreme, total = run(
+            "softmax.part",
+            [scores[None, None, :, keys]],
+            ("f16", "f32", "f32"),
+            (1, 4, 8),
+            scale=scale,
+            empty_rows=number,
+        )
+        np.testing.assert_array_equal(
+            extreme[0, 0], (np.max if scale > 0 else np.min)(scores[:, keys], axis=-1).astype(np.float32)
+        )
+        plain = np.isfinite(extreme[0, 0])
+        shifted = scale * (scores[plain, keys].astype(np.float64) - extreme[0, 0, plain][:, None])
+        np.testing.assert_array_equal(p[0, 0][plain], np.exp(shifted).astype(np.float16))
+        plainly = run(
+            "softmax.raise",
+            [scores[None, None, :, keys]],
+            ("f16", "f32"),
+            (1, 4, 8),
+            scale=scale,
+            empty_rows=number,
+        )
+        np.testing.assert_array_equal(plainly[0], p)
+        np.testing.assert_array_equal(plainly[1], extreme)
+        outputs.append(p[0, 0].astype(np.float32) @ values[keys])
+        raised.append(p[0, 0].astype(np.float32).sum(axis=-1))
+        extremes.append(extreme[0, 0])
+        sums.append(total[0, 0])
+    stacked = [np.stack(x)[None, :, None] for x in (outputs, extremes, sums)]
+    (found,) = run("softmax.merge", stacked, ("f32",), (3, 1, 4, 5), scale=scale)
+    # the sums as one more column, taken of the exponentials as they are
+    columns = np.concatenate([stacked[0], np.stack(raised)[None, :, None, :, None]], axis=-1)
+    (same,) = run(
+        "softmax.merge_columns",
+        [columns, stacked[1]],
+        ("f32",),
+        (3, 1, 4, 5, 6),
+        scale=scale,
+        empty_rows=number,
+    )
+    np.testing.assert_array_equal(same, found)
+    with pytest.raises(ValueError, match="5 columns hold no sums behind 5 of outputs"):
+        run("softmax.merge_columns", [stacked[0], stacked[1]], ("f32",), (3, 1, 4, 5, 5), scale=scale)
+    exact = scale * scores.astype(np.float64)
+    p = np.exp(exact - np.where(np.arange(4) == 2, 0.0, exact.max(axis=-1))[:, None])
+    p[2] = 1
+    expected = (p @ values) / p.sum(axis=-1, keepdims=True)
+    expected[2] = (np.zeros(5), values.mean(axis=0), np.full(5, np.nan))[number]
+    np.testing.assert_allclose(found[0, 0], expected, rtol=2e-3, atol=2e-3)
+
+
 def test_rows_that_are_masked_whole() -> None:
     """p and the sum that it is divided by: 0 / 1, 1 / n, or 0 / 0; other rows do not change."""
     other = np.array([0.0, -np.inf, -1.0, -2.0], np.float16)

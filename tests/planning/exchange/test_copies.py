@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.planning.exchange.copies import bounding_box, choose_move, covers, refusal
-from tilewright.planning.exchange.geometry import element_places, transfers
-from tilewright.planning.layout import Axis, Layout, Split, View
+from tilewright.planning.exchange.geometry import element_places, moves_whole_words, transfers
+from tilewright.planning.layout import Axis, Layout, Split, View, row_major
 
 FLAT = Layout((Axis(32, (Split(16, 1),)),), ((0, 0),), tiles=4)
 
@@ -56,6 +56,16 @@ def pieces(draw: st.DrawFn) -> tuple[Layout, View, int]:
     if draw(st.booleans()):
         view = view.transpose((1, 0))
     return layout, view, draw(st.sampled_from((1, 2, 4)))
+
+
+@given(pieces())
+@settings(max_examples=100, deadline=None)
+def test_arithmetic_finds_words_whole_only_where_the_spans_are(case: tuple[Layout, View, int]) -> None:
+    layout, view, size = case
+    for target in (row_major(view.shape), row_major((*view.shape[:-1], view.shape[-1] + 3))):
+        into = View(view.shape, View.identity(view.shape).digits, (0,) * view.rank)
+        found = moves_whole_words(layout, view, target, into, size)
+        assert found is None or found == transfers(layout, view, target, into, size).whole_words
 
 
 @given(pieces())

@@ -146,7 +146,9 @@ def amount(op: Operator, stages: Stages, machine: Machine) -> None:
         (*b, q, d), _ = op.operand_types[0]
         (*_, n, e), _ = op.operand_types[2]
         assert work(stages, "gemm.", machine).prod(axis=1).sum() >= math.prod(b) * q * n * (d + e)
-        assert work(stages, "softmax.exp", machine).prod(axis=1).sum() >= math.prod(b) * q * n
+        kernels = {getattr(stage, "kernel", "") for stage in stages.stages}
+        (name,) = kernels & {"softmax.part", "softmax.raise", "softmax.exp"}
+        assert work(stages, name, machine).prod(axis=1).sum() >= math.prod(b) * q * n
     elif op.name in ("softmax", "rms_norm"):
         assert work(stages, op.name, machine).prod(axis=1).sum() == result
     elif op.name == "layer_norm":
@@ -164,7 +166,13 @@ def amount(op: Operator, stages: Stages, machine: Machine) -> None:
         assert extents[:, 2:].prod(axis=1).sum() == table[op.attributes["axis"]] * columns
     elif op.name not in ("concat", "pad"):
         kernel = {"cast": "cast", "bias_gelu": "bias_gelu"}.get(op.name, "pointwise.")
-        assert work(stages, kernel, machine).prod(axis=1).sum() == result
+        columns = 3 if choice_of_panels(stages) else None
+        assert work(stages, kernel, machine)[:, :columns].prod(axis=1).sum() == result
+
+
+def choice_of_panels(stages: Stages) -> bool:
+    """Whether a cast completes its columns to panels, whose lanes are an axis of their own."""
+    return any(getattr(stage, "kernel", "") == "cast.panels" for stage in stages.stages)
 
 
 @pytest.mark.parametrize("machine", [T4, T16], ids=lambda m: m.name)
