@@ -57,8 +57,8 @@ def _parser() -> ToolParser:
         "--attention",
         default=argparse.SUPPRESS,
         metavar="f16|f8",
-        help="operands of the products in attention (default: f8 with --precision f8 and heads wider than 32"
-        " columns, else f16)",
+        help="operands of the products in attention (default: f16; siglip and vit: f8 with --precision f8 and"
+        " heads wider than 32 columns)",
     )
     parser.add_argument(
         "--classes",
@@ -85,12 +85,7 @@ def _build(arguments: argparse.Namespace) -> ProgramFolder:
 
     sizes = {name: value for name, value in vars(arguments).items() if name in SIZES}
     free = {"siglip": siglip.DEFAULT, "vit": vit.DEFAULT}
-    trained = {"digits": digits.SHAPE, "dinov2": dinov2.SHAPE, "minilm": minilm.DEFAULT}
-    shape = (
-        replace(free[arguments.workload], **sizes)
-        if arguments.workload in free
-        else trained.get(arguments.workload)
-    )
+    shape = replace(free[arguments.workload], **sizes) if arguments.workload in free else None
     attention = getattr(arguments, "attention", None)
     mode = Mode(arguments.precision, attention or default_attention(arguments.precision, shape))
     if arguments.seed < 0:

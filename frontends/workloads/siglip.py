@@ -22,6 +22,7 @@ from tilewright.frontends.workloads.ir import Block, Value, program
 from tilewright.frontends.workloads.weights import generator, normal, xavier_uniform
 
 DEFAULT = e.Shape(tokens=729, width=1152, heads=16, mlp=4304, layers=27, batch=1, patch=588)
+DEFAULT_MODE = e.Mode("f8", "f8")
 CHANNELS = 3
 LEFT_OVER = 6
 """Rows and columns of an image beyond the last whole patch: 384 = 27 * 14 + 6."""
@@ -74,7 +75,7 @@ def tolerances(mode: e.Mode, layers: int) -> dict[str, Tolerance]:
 
 
 def build(
-    shape: e.Shape = DEFAULT, mode: e.Mode = e.DEFAULT_MODE, seed: int = 0, *, images: bool = False
+    shape: e.Shape = DEFAULT, mode: e.Mode = DEFAULT_MODE, seed: int = 0, *, images: bool = False
 ) -> ProgramFolder:
     """The folder's contents; `images`: the program cuts the patches itself."""
     grid, side = math.isqrt(shape.tokens), math.isqrt(shape.patch // CHANNELS)
