@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tilewright import instrumentation
 from tilewright.diagnostics import TileError
 from tilewright.steps import StepLog
+from tilewright.tools.driver import progress
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -99,7 +100,7 @@ def compile_module(
         start = time.perf_counter()
         count = check_program(program, expected, machine_of(module, None))
         clock.measure("check-exchange", start)
-        print(f"{count} sets of exchange rows checked in {len(expected)} phases: nothing found")
+        progress.say(f"{count} sets of exchange rows checked in {len(expected)} phases: nothing found")
     return program
 
 

@@ -424,9 +424,9 @@ def _write_failure(
         path.parent.mkdir(parents=True, exist_ok=True)
         made.write(path)
     except TileError as second:
-        print(f"tile-run: no profile is written: {second.message}", file=sys.stderr)
+        progress.say(f"tile-run: no profile is written: {second.message}", sys.stderr)
         return
-    print(f"what was to be placed is in {path}; `tile-report {path}` shows it", file=sys.stderr)
+    progress.say(f"what was to be placed is in {path}; `tile-report {path}` shows it", sys.stderr)
 
 
 def _with_default_tolerances(folder: ProgramFolder, reads: Surface) -> ProgramFolder:

@@ -65,3 +65,16 @@ def test_a_terminal_shows_the_step_and_how_far_it_is(monkeypatch: pytest.MonkeyP
     text = stderr.getvalue()
     assert "tile-schedule-exchange 7/8" in text
     assert "\x1b[2K" in text[-20:], "the line is taken away again"
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_lines_are_printed_around_what_is_drawn(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool
+) -> None:
+    if terminal:
+        monkeypatch.setattr("sys.stderr", Terminal())
+        monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    with progress.shown(Namespace(quiet=False, verbose=False)), progress.step("compile"):
+        time.sleep(0.3 if terminal else 0.0)
+        progress.say("3 phases checked")
+    assert capsys.readouterr().out == "3 phases checked\n"

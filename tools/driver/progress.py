@@ -12,7 +12,8 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, TextIO
 
 from tilewright import instrumentation
 from tilewright.instrumentation import Instrument
@@ -59,6 +60,15 @@ class StepDisplay(Instrument):
                 if self._drawn is not None and self._task is not None:
                     text = f"{step} {done}/{total}"
                     self._drawn.update(self._task, description=text, completed=done, total=total)
+
+    def say(self, text: str, file: TextIO) -> None:
+        """Print a line where the one that changes is drawn, which comes back below it."""
+        with self._lock:
+            if self._drawn is not None:
+                self._drawn.stop()
+            print(text, file=file, flush=True)
+            if self._drawn is not None:
+                self._drawn.start()
 
     def close(self) -> None:
         """Take the line away."""
@@ -109,6 +119,18 @@ class StepDisplay(Instrument):
         self._task = self._drawn.add_task(self._open[-1][0], total=None) if self._open else None
 
 
+_current: ContextVar[StepDisplay | None] = ContextVar("tilewright_progress", default=None)
+
+
+def say(text: str, file: TextIO | None = None) -> None:
+    """Print a line (to stdout, or `file`) inside of `shown`."""
+    display = _current.get()
+    if display is None:
+        print(text, file=file or sys.stdout, flush=True)
+    else:
+        display.say(text, file or sys.stdout)
+
+
 @contextmanager
 def shown(options: argparse.Namespace) -> Generator[None]:
     """Show the steps of the block as `-q` and `-v` of a `ToolParser` say."""
@@ -117,10 +139,12 @@ def shown(options: argparse.Namespace) -> Generator[None]:
         yield
         return
     display = StepDisplay(live=live, verbose=options.verbose)
+    token = _current.set(display)
     try:
         with instrumentation.use(display):
             yield
     finally:
+        _current.reset(token)
         display.close()
 
 
