@@ -5,8 +5,9 @@ What recording a profile costs: the same program on the machine model with and w
     python benchmarks/profile.py [--layers 1] [--runs 2]
 
 The vision tower of SigLIP on c600, compiled once; each run is a process of its own, so that the peak of its
-memory is its own. Seconds are processor time of executing, recording, making the profile and writing it (the
-least of the runs). Exits 1 beyond 10 % or 300 MB.
+memory is its own. Seconds are processor time (the least of the runs): of the whole run, and of what recording
+does in it, which other work on the machine disturbs less: the recorder, making the profile and writing it.
+Exits 1 where recording takes more than 10 % of the rest, or 300 MB.
 """
 
 from __future__ import annotations
@@ -38,6 +39,22 @@ PLAN = Path(__file__).parents[1] / "examples" / "siglip" / "plan.json"
 MOST_SHARE, MOST_BYTES = 0.10, 300_000_000
 
 
+class Timed(Recorder):
+    """A recorder that counts its own processor time."""
+
+    seconds = 0.0
+
+    def segment(self, *arguments: Any, **more: Any) -> None:
+        start = time.process_time()
+        super().segment(*arguments, **more)
+        self.seconds += time.process_time() - start
+
+    def exchanged(self, *arguments: Any, **more: Any) -> None:
+        start = time.process_time()
+        super().exchanged(*arguments, **more)
+        self.seconds += time.process_time() - start
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--layers", type=int, default=1)
@@ -64,33 +81,36 @@ def main() -> int:
         def execute(recorded: bool) -> dict[str, Any]:
             executor = Executor(image, machine, None)
             executor.load(folder.parameters)
-            recorder = Recorder(machine)
+            recorder = Timed(machine)
             if recorded:
                 executor.observer = recorder
             start = time.process_time()
             result = executor.run(inputs)
-            size = 0
+            size, made_at = 0, time.process_time()
             if recorded:
                 operators = run_report.operator_cycles(result.steps, work, machine)
                 record = {"program": "siglip", "operators": [entry.to_json() for entry in operators]}
                 profile = profile_of_run(program, machine, recorder, facts, figures, record)
                 profile.write(path / "run.profile")
                 size = (path / "run.profile").stat().st_size
+            own = recorder.seconds + time.process_time() - made_at
             seconds = time.process_time() - start
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux reports KiB
-            return {"seconds": seconds, "bytes": peak, "size": size}
+            return {"seconds": seconds, "own": own, "bytes": peak, "size": size}
 
         found = {
             recorded: [_apart(execute, recorded) for _ in range(options.runs)] for recorded in (False, True)
         }
     seconds = {recorded: min(r["seconds"] for r in runs) for recorded, runs in found.items()}
     peaks = {recorded: min(r["bytes"] for r in runs) for recorded, runs in found.items()}
-    share, more = seconds[True] / seconds[False] - 1, peaks[True] - peaks[False]
+    more = peaks[True] - peaks[False]
+    own = min(r["own"] for r in found[True])
+    share = max(own / (r["seconds"] - r["own"]) for r in found[True])
     print("| | seconds | peak, MB |")
     print("|---|---:|---:|")
     for recorded, label in ((False, "without a profile"), (True, "with one")):
         print(f"| {label} | {seconds[recorded]:.2f} | {peaks[recorded] / 1e6:,.0f} |")
-    print(f"| more | {100 * share:.1f} % | {more / 1e6:,.0f} |")
+    print(f"| recording | {own:.2f}, {100 * share:.1f} % of the rest | {more / 1e6:,.0f} |")
     print(f"\n{options.layers} layers; the profile has {found[True][0]['size']:,} bytes")
     return int(share > MOST_SHARE or more > MOST_BYTES)
 

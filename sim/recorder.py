@@ -123,13 +123,15 @@ def traffic(delivery: Delivery, groups: Ints, tiles: int) -> Traffic:
     pair = groups[delivery.src_tile] * count + groups[delivery.dst_tile]
     between = _sum(pair, nbytes, count * count).reshape(count, count)
     # An item on a bus is heard by several receivers at once: what counts is the time in which a tile sends.
-    order = np.lexsort((delivery.sent, delivery.src_tile))
-    tile, begin, rate = delivery.src_tile[order], delivery.sent[order], delivery.rate[order]
-    end = begin + -(-delivery.nwords[order] // rate)
-    span = int(end.max(initial=0)) + 1
-    begin, end = begin + tile * span, end + tile * span
+    ends = delivery.sent - delivery.nwords // -delivery.rate  # (pieces,)
+    span = int(ends.max(initial=0)) + 1
+    begin = delivery.src_tile * span + delivery.sent  # tile after tile on one line
+    order = np.argsort(begin, kind="stable")
+    tile, begin = delivery.src_tile[order], begin[order]
+    end = tile * span + ends[order]
     before = np.maximum.accumulate(np.concatenate([np.zeros(1, np.int64), end]))[:-1]
-    sent = _sum(tile, 4 * rate * np.maximum(end - np.maximum(begin, before), 0), tiles)
+    busy = np.maximum(end - np.maximum(begin, before), 0)
+    sent = _sum(tile, 4 * delivery.rate[order] * busy, tiles)
     return Traffic(sent, received, between)
 
 
