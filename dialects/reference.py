@@ -787,9 +787,32 @@ def _gather(op: tile_tensor.GatherOp, table: Array, indices: Array) -> Array:
     return found
 
 
+def _starts(starts: Sequence[Array], shape: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """Start indices as they are meant: drawn into the range in which the box lies inside."""
+    found = zip(starts, shape, sizes, strict=True)
+    return [min(max(int(start), 0), extent - size) for start, extent, size in found]
+
+
+def _dynamic_slice(op: tile_tensor.DynamicSliceOp, x: Array, *starts: Array) -> Array:
+    sizes = op.sizes.get_values()
+    at = _starts(starts, x.shape, sizes)
+    return x[tuple(slice(start, start + size) for start, size in zip(at, sizes, strict=True))]
+
+
+def _dynamic_update_slice(
+    op: tile_tensor.DynamicUpdateSliceOp, x: Array, update: Array, *starts: Array
+) -> Array:
+    result = x.copy()
+    at = _starts(starts, x.shape, update.shape)
+    result[tuple(slice(start, start + n) for start, n in zip(at, update.shape, strict=True))] = update
+    return result
+
+
 _MOVES: dict[type[Operation], Callable[..., Array]] = {
     tile_tensor.BroadcastOp: _broadcast,
     tile_tensor.ConcatOp: lambda op, *xs: np.concatenate(xs, axis=op.axis.value.data),
+    tile_tensor.DynamicSliceOp: _dynamic_slice,
+    tile_tensor.DynamicUpdateSliceOp: _dynamic_update_slice,
     tile_tensor.GatherOp: _gather,
     tile_tensor.OneHotOp: _one_hot,
     tile_tensor.PadOp: _pad,

@@ -28,6 +28,7 @@ from tilewright.dialects.tensor.base import (
     shape_of,
     tensor_type,
 )
+from tilewright.dialects.tensor.dynamic import DynamicSliceOp, DynamicUpdateSliceOp
 from tilewright.dialects.tensor.elementwise import (
     AbsOp,
     AddOp,
@@ -155,6 +156,8 @@ __all__ = [
     "CumsumOp",
     "Direction",
     "DivOp",
+    "DynamicSliceOp",
+    "DynamicUpdateSliceOp",
     "EmptyRows",
     "ErfOp",
     "ExactBinaryOperation",
@@ -250,6 +253,8 @@ TileTensor = Dialect(
         CosOp,
         CumsumOp,
         DivOp,
+        DynamicSliceOp,
+        DynamicUpdateSliceOp,
         ErfOp,
         ExpOp,
         Expm1Op,

@@ -292,6 +292,12 @@ class _Assembler:
             name = f"{name}#{sum(1 for b in self.bindings if b.kind == 'value')}"
         elif kind == "parameter":
             name = f"parameter {name}"
+        count = type_.count
+        if kind == "value" and (steps := placed_in(op.buffer).steps):
+            # a member of a sequence that was updated in place; a tap knows the innermost repeat alone
+            if steps != ((repeats[-1], 1),):
+                return []
+            count = repeats[-1].iterations
         if op.contents is not None:
             self.constants.append(asm.Constant(names[0], _contents(op.contents, view.shape)))
         self.bindings.append(
@@ -304,8 +310,8 @@ class _Assembler:
                 op.view.data,
                 (*op.counts, *view.shape),
                 names,
-                type_.count,
-                member_stride(alloc) if type_.count > 1 else 0,
+                count,
+                member_stride(alloc) if count > 1 else 0,
                 op.scale.value.data,
             )
         )

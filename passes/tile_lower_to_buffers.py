@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilewright.diagnostics import TileError
@@ -42,13 +42,15 @@ from tilewright.passes.ir.tensors import (
     LoweringError,
     choice_of,
     dtype_of,
+    is_last_reader,
     machine_of,
     operator_of,
     placement,
     tensor_of,
+    updated_in_place,
     value_name,
 )
-from tilewright.planning.layout import View
+from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators import VIEWS, Choice, is_planned
 from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.builder import Builder
@@ -329,6 +331,10 @@ class _Lowering:
             where = placement(argument)
             assert where is not None
             name = argument.name_hint or f"carried{i}"
+            if self.stays(op, i, where):
+                buffers.append(self.env[op.operands[i]][0])
+                self.env[argument] = self.env[op.operands[i]]
+                continue
             buffer = self.alloc(
                 f"{op.repeat_name.data}.{name}",
                 Buffer(where[0], dtype_of(tensor_of(argument).element_type)),
@@ -341,9 +347,12 @@ class _Lowering:
         for i, argument in enumerate(op.invariant_args):
             self.env[argument] = self.env[op.operands[carried + i]]
         collected: list[SSAValue] = []
+        kept = self.kept_members(op)
         for i, value in enumerate(op.yield_op.operands[carried:]):
             where = placement(op.collected_results[i])
             assert where is not None
+            if i in kept:
+                continue
             members = count * (math.prod(value.type.counts) if isinstance(value.type, SequenceType) else 1)
             collected.append(
                 self.alloc(
@@ -355,18 +364,49 @@ class _Lowering:
             )
         sequences = [self.env[v][0] for v in op.operands[carried + invariant :]]
         if count:
-            self.lower_body(op, buffers, sequences, collected)
+            self.lower_body(op, buffers, sequences, collected, kept)
         for i, result in enumerate(op.carried_results):
             where = placement(op.carried_args[i])
             assert where is not None
             self.env[result] = (buffers[i], where[1])
-        for result, buffer in zip(op.collected_results, collected, strict=True):
+        made = iter(collected)
+        for i, result in enumerate(op.collected_results):
             where = placement(result)
             assert where is not None
-            self.env[result] = (buffer, where[1])
+            self.env[result] = (sequences[kept[i]] if i in kept else next(made), where[1])
+
+    def stays(self, op: RepeatOp, number: int, where: tuple[Layout, View]) -> bool:
+        """Whether a carried value that the body updates in place can be the buffer that it begins in."""
+        if updated_in_place(op.yield_op.operands[number]) is not op.carried_args[number]:
+            return False
+        buffer, view = self.env[op.operands[number]]
+        type_ = tile.buffer_type(buffer)
+        return (type_.layout, view) == where and type_.count == 1 and is_last_reader(op, number)
+
+    def kept_members(self, op: RepeatOp) -> dict[int, int]:
+        """
+        Collected values that are the members of an iterated sequence, updated in place: by the number of each
+        the number of the sequence, in which the results are found then.
+        """
+        kept: dict[int, int] = {}
+        outer = op.operands[len(op.carried_args) + len(op.invariant_args) :]
+        for i, value in enumerate(op.yield_op.operands[len(op.carried_args) :]):
+            root = updated_in_place(value)
+            if root is value or not isinstance(root, BlockArgument) or root not in op.iterated_args:
+                continue
+            number = list(op.iterated_args).index(root)
+            same = placement(op.collected_results[i]) == placement(root) == placement(outer[number])
+            if same and number not in kept.values():
+                kept[i] = number
+        return kept
 
     def lower_body(
-        self, op: RepeatOp, buffers: list[SSAValue], sequences: list[SSAValue], collected: list[SSAValue]
+        self,
+        op: RepeatOp,
+        buffers: list[SSAValue],
+        sequences: list[SSAValue],
+        collected: list[SSAValue],
+        kept: dict[int, int],
     ) -> None:
         location, count = op.location, op.iterations
         carried, invariant = len(op.carried_args), len(op.invariant_args)
@@ -378,7 +418,9 @@ class _Lowering:
         self.at = IRBuilder(InsertPoint.at_end(block))
         self.lower_block(op.body_block)
         self.location = op.yield_op.location
-        self.lower_yield(op, buffers, [block.args[len(sequences) + i] for i in range(len(collected))])
+        made = iter(block.args[len(sequences) :])
+        members = [block.args[kept[i]] if i in kept else next(made) for i in range(len(op.collected_results))]
+        self.lower_yield(op, buffers, members)
         self.at = saved
         self.location = location
         self.emit(tile.RepeatOp(op.repeat_name.data, count, [*sequences, *collected], Region([block])))
@@ -389,7 +431,8 @@ class _Lowering:
         for value, member, result in zip(values[len(carried) :], members, op.collected_results, strict=True):
             where = placement(result)
             assert where is not None
-            self.copy_into(value, member, where[1], "collected")
+            if self.env[value] != (member, where[1]):
+                self.copy_into(value, member, where[1], "collected")
         ready: list[Stored] = []
         for i, value in enumerate(values[: len(carried)]):
             buffer, view = self.env[value]

@@ -248,10 +248,27 @@ class Calls:
         if "weights_standard" in entry.scalars:
             region = self.machine.region_of(bound[1].address)
             return {"weights_standard": int(region is not None and region.interleave == 1)}
+        if entry.name.startswith(("update_window", "read_window")):
+            return self._window(entry, bound)
         if "run_bytes" in entry.scalars:
             unit, runs = self._copied_runs(bound)
             return {"run_bytes": unit, "runs": runs}
         return {}
+
+    def _window(self, entry: Kernel, bound: list[_Bound]) -> dict[str, int]:
+        """Runs of a window, wherever it begins, and whether an update is not in place."""
+        reading = entry.name == "read_window"
+        whole, window = bound[0], bound[-1] if reading else bound[1]
+        key = (whole.operand.axes, window.operand.axes, window.extents, whole.access.itemsize)
+        if key not in self._runs:
+            tables = [_flat_offsets(item.operand.axes, window.extents) for item in (whole, window)]
+            self._runs[key] = copied_runs(tables[0], tables[1], whole.access.itemsize)
+        unit, _ = self._runs[key]
+        moving = sum(axis.startswith("r") for axis in entry.ins[0].axes)
+        strides = [stride for axis in whole.operand.axes[:moving] for _, stride in axis]
+        unit = gcd(unit, whole.address, window.address, *(s * whole.access.itemsize for s in strides))
+        facts = {"run_bytes": unit}
+        return facts if reading else {**facts, "apart": int(not _in_place(entry, bound[-1], whole))}
 
     def _copied_runs(self, bound: list[_Bound]) -> tuple[int, int]:
         source, out = bound

@@ -144,6 +144,44 @@ def _gather_rows(
     return [np.where(inside[..., None], rows, np.zeros((), table.dtype))]
 
 
+def _update_window(count: int) -> Semantics:
+    def run(
+        ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+    ) -> list[Array]:
+        x, window, *numbers = ins
+        tiles = _tiles(ins)
+        shape = (tiles, *extents[0 : 2 * count : 2], *extents[4 * count :])
+        x = _full(x, shape)
+        window = np.broadcast_to(window, (tiles, *window.shape[1:]))
+        index: list[Array] = [np.arange(tiles).reshape(-1, *(1,) * count)]
+        inside: Array = np.ones((1,) * (count + 1), bool)
+        for number in range(count):
+            start, first = (n[:, :1].astype(np.int64) for n in numbers[2 * number : 2 * number + 2])
+            rows = int(scalars[f"rows{number + 1}" if number else "rows"])
+            size = extents[2 * number + 1]
+            start = np.clip(start, 0, max(rows - size, 0))
+            local = first + np.arange(extents[2 * number]) - start  # (T, r)
+            at = [tiles if axis == 0 else -1 if axis == number + 1 else 1 for axis in range(count + 1)]
+            local = np.broadcast_to(local, (tiles, local.shape[1])).reshape(at)
+            inside = inside & (local >= 0) & (local < size)
+            index.append(np.clip(local, 0, size - 1))
+        inside = inside.reshape(*inside.shape, *(1,) * (x.ndim - inside.ndim))
+        return [np.where(inside, window[tuple(index)], x)]
+
+    return run
+
+
+def _read_window(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    x, start = ins
+    tiles, rows, size = _tiles(ins), extents[0], extents[1]
+    x = np.broadcast_to(x, (tiles, *x.shape[1:]))
+    first = np.clip(start[:, :1].astype(np.int64), 0, max(rows - size, 0))
+    rows_read = np.broadcast_to(first, (tiles, 1)) + np.arange(size)  # (T, t)
+    return [np.ascontiguousarray(x[np.arange(tiles)[:, None], rows_read])]
+
+
 def _reduce_partials(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
@@ -452,6 +490,8 @@ SEMANTICS: dict[str, Semantics] = {
     "narrow": _narrow,
     "fill": _fill,
     "gather_rows": _gather_rows,
+    **{f"update_window{'' if count == 1 else count}": _update_window(count) for count in (1, 2, 3, 4)},
+    "read_window": _read_window,
     "reduce_partials": _reduce_partials,
     **{f"reduce.{kind}": _reduce(kind) for kind in ("sum", "max", "min", "prod")},
     **{f"window.{kind}": _window(kind) for kind in ("sum", "max", "min")},

@@ -32,6 +32,8 @@ INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
         "empty_rows": (0, len(EMPTY_ROWS) - 1),
         "runs": (0, _INT32),
         "descending": (0, 1),
+        **{f"rows{number}": (1, _INT32) for number in (2, 3, 4)},
+        "apart": (0, 1),
         "offset": (-(2**30), 2**30),
         "before": (0, 2**30),
         "after": (0, 2**30),
@@ -56,6 +58,11 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "fill": ("value",),
         "norm.merge": ("count",),
         "scaled_add": ("scale",),
+        "update_window": ("rows",),
+        **{
+            f"update_window{count}": ("rows", *(f"rows{n}" for n in range(2, count + 1)))
+            for count in (2, 3, 4)
+        },
         **dict.fromkeys(("band.max", "band.min", "band.exp"), ("rows", "offset", "before", "after")),
         "cast.panels": ("group",),
         **dict.fromkeys(("layer_norm", "rms_norm", "norm.apply"), ("epsilon",)),
@@ -155,6 +162,10 @@ def _type_problem(entry: Kernel, ins: list[str], outs: list[str]) -> str | None:
         if name == "scatter_add":
             wrong += [dtype for dtype in ins[1::2] if dtype != "i32"]
             wrong += [dtype for dtype in ins[2:3] if dtype != ins[0]]
+    elif name.startswith(("update_window", "read_window")):
+        moved = 1 if name == "read_window" else 2
+        wrong = [dtype for dtype in (*ins[:moved], *outs) if dtype != ins[0]]
+        wrong += [dtype for dtype in ins[moved:] if dtype != "i32"]
     elif name == "gather_rows":
         wrong = [dtype for dtype in ins[1:] if dtype not in ("i32", "u32")]
         wrong += [dtype for dtype in outs if dtype != ins[0]]

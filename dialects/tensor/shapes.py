@@ -317,3 +317,27 @@ def scatter(base: Shape, indices: Shape, updates: Shape) -> Shape:
             f"found {show(indices)} and {show(updates)}"
         )
     return base
+def _check_starts(shape: Shape, starts: int, what: str) -> None:
+    if starts != len(shape):
+        raise ShapeError(
+            f"{what} of {show(shape)} needs a start index for each axis, {len(shape)}, found {starts}"
+        )
+
+
+def dynamic_slice(shape: Shape, starts: int, sizes: Sequence[int]) -> Shape:
+    """A box of `sizes` that fits inside; its place is no matter of shapes."""
+    _check_starts(shape, starts, "dynamic_slice")
+    if len(sizes) != len(shape):
+        raise ShapeError(f"dynamic_slice of {show(shape)} needs {len(shape)} sizes, found {len(sizes)}")
+    for axis, (size, extent) in enumerate(zip(sizes, shape, strict=True)):
+        if not 0 <= size <= extent:
+            raise ShapeError(f"dynamic_slice of {show(shape)}: size {size} does not fit axis {axis}")
+    return tuple(sizes)
+
+
+def dynamic_update_slice(shape: Shape, update: Shape, starts: int) -> Shape:
+    """The operand's shape, if the update fits inside."""
+    _check_starts(shape, starts, "dynamic_update_slice")
+    if len(update) != len(shape) or any(n > extent for n, extent in zip(update, shape, strict=True)):
+        raise ShapeError(f"an update of {show(update)} does not fit into {show(shape)}")
+    return shape

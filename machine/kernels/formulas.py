@@ -280,6 +280,51 @@ def gather_rows(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], 
     ]
 
 
+WINDOW_BUNDLES = 8
+"""Bundles of a worker that find a window: the registry lists them."""
+
+
+def _moved(n: np.ndarray, item: int, scalars: Scalars) -> np.ndarray:
+    """Cycles to bring n elements elsewhere, by words or, where runs are no whole words, by elements."""
+    if int(scalars.get("run_bytes", item)) % 4 == 0:
+        return 3 * _ceil(n * item, 4)
+    return n * (10 if item > 1 else 20)
+
+
+def update_window(count: int) -> Formula:
+    """
+    Axes r, t of each of `count` windows, a start and a first row of each, then what they do not move along.
+
+    Scalar `run_bytes` divides the length and the place of every run of the window. `apart`: the result lies
+    elsewhere, so that everything is copied.
+    """
+
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        inner = extents[:, 4 * count :].prod(axis=1)
+        rows, sizes = extents[:, 0 : 2 * count : 2], extents[:, 1 : 2 * count : 2]
+        item = itemsize(dtypes[0])
+        terms = [
+            ("set-up", _constant(inner, LOOP)),
+            ("windows", _constant(inner, WINDOW_BUNDLES * count * machine.workers)),
+            ("rows", _moved(np.minimum(rows, sizes).prod(axis=1) * inner, item, scalars)),
+        ]
+        if scalars.get("apart", 0):
+            terms.append(("copy", _moved(rows.prod(axis=1) * inner, item, scalars)))
+        return terms
+
+    return formula
+
+
+def read_window(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """Axes r, t, the start, then what the window does not move along."""
+    n = extents[:, 1] * extents[:, 3:].prod(axis=1)
+    return [
+        ("set-up", _constant(n, LOOP)),
+        ("windows", _constant(n, WINDOW_BUNDLES * machine.workers)),
+        ("rows", _moved(n, itemsize(dtypes[0]), scalars)),
+    ]
+
+
 # Reductions
 
 

@@ -405,6 +405,57 @@ _register(
     code=512,
 )
 
+# Windows at a place that is known when the program runs.
+
+_FIND = (
+    "; a window is found in 8 instructions: its start (ld), drawn inside (max, min), from the first row here"
+    " (sub), the first and last row of both (max, min), addresses (mul, add)"
+)
+
+
+def _windows(count: int) -> tuple[list[str], list[str]]:
+    """Axes of a tensor and of the windows in it, "r", "t", "r2", "t2" and so on."""
+    suffixes = ["", *(str(number) for number in range(2, count + 1))]
+    return [f"r{suffix}" for suffix in suffixes], [f"t{suffix}" for suffix in suffixes]
+
+
+for _count in (1, 2, 3, 4):
+    _rows, _sizes = _windows(_count)
+    _numbers = [f"{name}{row.removeprefix('r')}" for row in _rows for name in ("at", "first")]
+    _register(
+        "update_window" if _count == 1 else f"update_window{_count}",
+        "derived",
+        f"set-up of gelu and the price of a copy of the window (no loads ahead: by words or elements){_FIND}",
+        f.update_window(_count),
+        axes=(*(axis for pair in zip(_rows, _sizes, strict=True) for axis in pair), *_numbers, "..."),
+        ins=(
+            OperandRule("x", (*_rows, "..."), alignment=4),
+            OperandRule("window", (*_sizes, "..."), alignment=4),
+            *(OperandRule(name, (name,), alignment=4) for name in _numbers),
+        ),
+        outs=(OperandRule("y", (*_rows, "..."), alignment=4),),
+        scalars=(*(f"rows{row.removeprefix('r')}" for row in _rows), "run_bytes", "apart"),
+        sub_word=True,
+        moves=True,
+        code=640,
+    )
+_register(
+    "read_window",
+    "derived",
+    f"set-up of gelu and the price of a copy of the window (no loads ahead: by words or elements){_FIND}",
+    f.read_window,
+    axes=("r", "t", "at", "..."),
+    ins=(
+        OperandRule("x", ("r", "..."), alignment=4),
+        OperandRule("at", ("at",), alignment=4),
+    ),
+    outs=(OperandRule("y", ("t", "..."), alignment=4),),
+    scalars=("run_bytes",),
+    sub_word=True,
+    moves=True,
+    code=512,
+)
+
 # Reductions.
 
 _register(

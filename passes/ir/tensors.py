@@ -23,14 +23,16 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
 
 from tilewright import settings
 from tilewright.diagnostics import TileError
+from tilewright.dialects.entry import PARAMETER_ATTRIBUTE, argument_attributes
 from tilewright.dialects.reference import VALUE_NAME
 from tilewright.dialects.tile_layout import LayoutAttr
 from tilewright.dialects.tile_layout import machine_name as nearest_machine
-from tilewright.dialects.tile_repeat import SequenceType
+from tilewright.dialects.tile_repeat import RepeatOp, SequenceType
 from tilewright.machine import Machine, MachineError, agree, load
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators import Choice, Operator, read_choice
@@ -141,6 +143,8 @@ def operator_of(op: Operation) -> Operator:
     if op.name == "tile_tensor.attention":
         attributes["finite_lanes"] = finite_lanes(op.operands[2])
         attributes["zero_lanes"] = all(zero_lanes(value) for value in op.operands[:2])
+    if op.name == "tile_tensor.dynamic_update_slice":
+        attributes["in_place"] = is_last_reader(op, 0)
     name = op.name.partition(".")[2]
     return Operator(name, attributes, described(op.operands), described(op.results), cast("Any", op.location))
 
@@ -177,6 +181,76 @@ def zero_lanes(value: SSAValue) -> bool:
         return False
     record = written_record(op)
     return record is not None and record.get(STRATEGY) == PANELS.name
+_ALIASES = (
+    "tile_tensor.transpose",
+    "tile_tensor.reshape",
+    "tile_tensor.slice",
+    "tile_tensor.broadcast",
+    "tile_layout.convert",
+    "tile_layout.home",
+    "tile_layout.materialize",
+)
+"""Operations whose result may lie in the storage of their operand."""
+
+
+def is_last_reader(op: Operation, number: int) -> bool:
+    """
+    Whether nothing reads the storage of an operand after `op`, in this iteration or another: it may be
+    overwritten.
+
+    That is so for what an operation before it in the same block made, for an input, for the state of a
+    repeat, and for members of a sequence that nobody else reads; never for parameters and constants.
+    """
+    value = op.operands[number]
+    while isinstance(value.owner, Operation) and value.owner.name in _ALIASES:
+        value = value.owner.operands[0]
+    if sum(_storage(operand) is value for operand in op.operands) > 1 or not _read_before(value, op):
+        return False
+    owner = value.owner
+    if isinstance(owner, Operation):
+        made = owner.name.startswith("tile_tensor.") and owner.name != "tile_tensor.constant"
+        return (made or isinstance(owner, RepeatOp)) and owner.parent_block() is op.parent_block()
+    if owner is not op.parent_block() or not isinstance(value, BlockArgument):
+        return False
+    around = owner.parent_op()
+    if not isinstance(around, RepeatOp):
+        function = around if isinstance(around, FuncOp) else None
+        return function is not None and PARAMETER_ATTRIBUTE not in argument_attributes(
+            function.arg_attrs, value.index
+        )
+    if value in around.carried_args:
+        return True
+    return value in around.iterated_args and is_last_reader(around, value.index)
+
+
+def updated_in_place(value: SSAValue) -> SSAValue:
+    """What a value was before dynamic updates that overwrite it."""
+    while isinstance(value.owner, Operation) and value.owner.name == "tile_tensor.dynamic_update_slice":
+        if not is_last_reader(value.owner, 0):
+            break
+        value = value.owner.operands[0]
+    return value
+
+
+def _storage(value: SSAValue) -> SSAValue:
+    """The value in whose storage a value may lie."""
+    while isinstance(value.owner, Operation) and value.owner.name in _ALIASES:
+        value = value.owner.operands[0]
+    return value
+
+
+def _read_before(value: SSAValue, op: Operation) -> bool:
+    """Whether all that reads the storage of a value is `op` or stands before it, in its block or inside."""
+    block = op.parent_block()
+    for use in value.uses:
+        reader: Operation | None = use.operation
+        if reader.name in _ALIASES and not _read_before(reader.results[0], op):
+            return False
+        while reader is not None and reader.parent_block() is not block:
+            reader = reader.parent_op()
+        if reader is None or (reader is not op and not reader.is_before_in_block(op)):
+            return False
+    return True
 
 
 def placement(value: SSAValue) -> tuple[Layout, View] | None:

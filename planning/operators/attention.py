@@ -187,32 +187,24 @@ def ranked_grids(shape: Shape, machine: Machine, *, own_keys: str = "") -> tuple
     keys, outputs being merged.
     """
     bp = min(shape.b, machine.tiles)
-    bb = ceil_div(shape.b, bp)
     per = machine.tiles // bp
     found: list[tuple[int, tuple[int, int, int]]] = []
-    size = itemsize(shape.dtype)
-    partial = product(shape.output_kernel).partial
-    psize = itemsize(partial)
-    dp = round_up(shape.depth, product(shape.score_kernel).inputs)
-    vp = round_up(shape.value_depth, COLUMNS)
     grids = [
-        (qp, np_)
+        (bp, qp, np_)
         for np_ in range(1, min(per, ceil_div(shape.keys, COLUMNS)) + 1)
         for most in [min(per // np_, shape.queries)]
         for qp in ((most,) if most % 2 == 0 or most == 1 else (most, most - 1))
     ]
-    for qp, np_ in grids:
-        _, qb, nb = blocks(shape, (bp, qp, np_))
-        if ceil_div(shape.keys, nb) < np_:
+    for grid in grids:
+        _, _, nb = blocks(shape, grid)
+        if ceil_div(shape.keys, nb) < grid[2]:
             continue
-        room = bb * ((qb + nb) * dp * size + vp * nb * size + 2 * qb * nb * psize + 2 * qb * vp * psize)
+        total = grid_cycles(shape, grid, machine)
+        if grid_bytes(shape, grid) > machine.sram_bytes // 3:
+            total += 1 << 30
+        found.append((total, grid))
+    return tuple(grid for _, grid in sorted(found, key=lambda entry: entry[0]))
 
-        def cycles(name: str, *extents: int, dtypes: tuple[str, ...] = ()) -> int:
-            return int(
-                machine.family.kernel(name).cycles(
-                    machine, np.array([extents]), dtypes or (shape.dtype,) * 4, {}
-                )[0]
-            )
 
         total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
         if shape.mask is not None:
@@ -221,7 +213,49 @@ def ranked_grids(shape: Shape, machine: Machine, *, own_keys: str = "") -> tuple
             cycles(own_keys or "softmax.exp", bb, qb, nb)
             if shape.band is None
             else cycles("band.exp", bb, qb, nb, 1, 1)
+@lru_cache(maxsize=64)
+def still_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
+    """The cheapest score grid that needs every key and value once: for a cache, which stays where it is."""
+    bp = min(shape.b, machine.tiles)
+    grids = [
+        (bp, 1, np_)
+        for np_ in range(1, min(machine.tiles // bp, ceil_div(shape.keys, COLUMNS)) + 1)
+        if used_grid(shape, (bp, 1, np_))[2] == np_
+    ]
+    return min(grids, key=lambda grid: (grid_cycles(shape, grid, machine, keys_move=False), grid))
+
+
+def grid_bytes(shape: Shape, grid: tuple[int, int, int]) -> int:
+    """About how many bytes of a tile a score grid takes."""
+    bb, (_, qb, nb) = ceil_div(shape.b, grid[0]), blocks(shape, grid)
+    size, psize = itemsize(shape.dtype), itemsize(product(shape.output_kernel).partial)
+    dp = round_up(shape.depth, product(shape.score_kernel).inputs)
+    vp = round_up(shape.value_depth, COLUMNS)
+    return bb * ((qb + nb) * dp * size + vp * nb * size + 2 * qb * nb * psize + 2 * qb * vp * psize)
+
+
+def grid_cycles(shape: Shape, grid: tuple[int, int, int], machine: Machine, *, keys_move: bool = True) -> int:
+    """Cycles of a score grid in closed form."""
+    bb, (_, qb, nb), np_ = ceil_div(shape.b, grid[0]), blocks(shape, grid), grid[2]
+    size, partial = itemsize(shape.dtype), product(shape.output_kernel).partial
+    dp = round_up(shape.depth, product(shape.score_kernel).inputs)
+    vp = round_up(shape.value_depth, COLUMNS)
+
+    def cycles(name: str, *extents: int, dtypes: tuple[str, ...] = ()) -> int:
+        return int(
+            machine.family.kernel(name).cycles(
+                machine, np.array([extents]), dtypes or (shape.dtype,) * 4, {}
+            )[0]
         )
+
+    total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
+    if shape.mask is not None:
+        total += cycles("scaled_add" if shape.mask_after else "pointwise.add", bb, qb, nb)
+    if shape.band is None:
+        total += cycles("softmax.exp", bb, qb, nb)
+    else:
+        total += cycles("band.exp", bb, qb, nb, 1, 1)
+    if keys_move:
         total += pair_receive_cycles(
             qb * dp,
             nb * (dp + vp),
@@ -241,6 +275,13 @@ def ranked_grids(shape: Shape, machine: Machine, *, own_keys: str = "") -> tuple
             total += 1 << 30
         found.append((int(total), (bp, qp, np_)))
     return tuple(grid for _, grid in sorted(found, key=lambda entry: entry[0]))
+    else:
+        total += receive_cycles(bb * qb * dp * size)
+    if np_ > 1:
+        maxima, outputs = receive_cycles(4 * bb * qb * np_), receive_cycles(bb * qb * vp * itemsize(partial))
+        total += maxima + outputs + 3 * machine.phase_overhead
+        total += cycles("reduce_partials", np_, bb * ceil_div(qb, np_) * vp, dtypes=(partial, "f32"))
+    return int(total)
 
 
 @dataclass(frozen=True)
@@ -344,7 +385,27 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
 def default_record(
     operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
 ) -> AttentionRecord:
-    return AttentionRecord(choose_grid(canonical(operator), machine))
+    shape = canonical(operator)
+    return AttentionRecord(grid_of_keys(shape, operands[1], machine) or choose_grid(shape, machine))
+
+
+def grid_of_keys(shape: Shape, keys: Value | None, machine: Machine) -> tuple[int, int, int] | None:
+    """The score grid that reads keys where they lie, if they lie as `still_targets` wants them."""
+    if keys is None or keys.layout.memory != WEIGHT_MEMORY:
+        return None
+    grid = still_grid(shape, machine)
+    where = layouts(shape, grid, machine).k, batch_view(shape.batch, shape.keys, shape.depth)
+    return grid if where == (keys.layout, keys.view) else None
+
+
+def still_targets(operator: Operator, machine: Machine) -> tuple[Target, Target]:
+    """Where keys and values lie best that stay where they are from one run of an attention to the next."""
+    shape = canonical(operator)
+    where = layouts(shape, still_grid(shape, machine), machine)
+    return (
+        (where.k, batch_view(shape.batch, shape.keys, shape.depth)),
+        (where.v, swap_last(batch_view(shape.batch, shape.value_depth, shape.keys))),
+    )
 
 
 CANDIDATES = 24

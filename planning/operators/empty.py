@@ -22,11 +22,11 @@ from tilewright.planning.stages import Stages, Value
 
 
 def is_empty(operator: Operator) -> bool:
-    """Whether there is nothing to compute with; a concatenation only skips its empty operands."""
+    """Whether there is nothing to compute with; an empty operand of a concatenation or update is left out."""
     sizes = [math.prod(shape) for shape, _ in operator.operand_types]
     if math.prod(operator.result_shape) == 0:
         return True
-    return operator.name != "concat" and 0 in sizes
+    return operator.name not in ("concat", "dynamic_update_slice") and 0 in sizes
 
 
 def value_of_nothing(operator: Operator) -> float | int:

@@ -28,6 +28,7 @@ from tilewright.planning.operators.strategy import Choice
 from tilewright.planning.operators.targets import Target, flat_layout
 from tilewright.planning.operators.views import apply_view
 from tilewright.planning.plan import Plan, placement_texts
+from tilewright.planning.search.wanted import is_updated, wanted
 from tilewright.planning.stages import PlanError, Value
 from tilewright.planning.unfold import Expander, informed
 
@@ -183,6 +184,8 @@ class _Walk:
     def place(self, node: OperatorNode, choice: Choice) -> None:
         """Take a choice: place what it reads and nobody has placed, and what it makes."""
         operator = node.operator
+        if operator.name in ("dynamic_slice", "dynamic_update_slice"):
+            self.place_where_read(node.operands[0])
         values = tuple(self.value(v) for v in node.operands)
         for operand, target in zip(
             node.operands, choice.targets(operator, values, self.machine), strict=True
@@ -195,6 +198,16 @@ class _Walk:
         self.choices[node.name] = choice
         for result, (name, view) in zip(node.results, stages.results, strict=True):
             self.placed[result] = (stages.buffer(name).layout, view)
+
+    def place_where_read(self, value: int) -> None:
+        """Place a value that nobody has placed and that is updated as its reader wants it."""
+        chain = self.graph.chain(value)
+        if value in self.placed or not is_updated(self.graph, chain[-1]):
+            return
+        target = wanted(self.graph, value, self.machine)
+        if target is not None and not target[0].replicas:
+            for v in chain:
+                self.placed.setdefault(v, target)
 
     def view(self, node: OperatorNode) -> None:
         (operand,), (result,) = node.operands, node.results
@@ -219,11 +232,14 @@ class _Walk:
                     location=node.where,
                     hint="carry its members",
                 )
+            self.place_where_read(carried.initial)
             self.settle(carried.initial)
             value = self.value(carried.initial)
             assert value is not None
             if not self.demand(carried.argument, home=False):
                 decided = self.decisions.layouts.get(self.graph.values[carried.argument].name)
+                if decided is None and is_updated(self.graph, carried.argument):
+                    decided = wanted(self.graph, carried.argument, self.machine)
                 self.placed[carried.argument] = decided or carriable(value, self.machine)
         for passed in node.invariant:
             self.settle(passed.outer)

@@ -403,6 +403,21 @@ def _reduce_window(operator: Operator, x: Array) -> Array:
     return numerics.reduce_rows(
         reduction(kind), _taps(operator, x), operator.result_dtype, count, _saturates(operator)
     )
+def _dynamic_slice(operator: Operator, x: Array, *starts: Array) -> Array:
+    for axis, (start, size) in enumerate(zip(starts, operator.result_shape, strict=True)):
+        first = np.clip(int(start), 0, x.shape[axis] - size)
+        x = np.take(x, np.arange(first, first + size), axis=axis)
+    return x
+
+
+def _dynamic_update_slice(operator: Operator, x: Array, update: Array, *starts: Array) -> Array:
+    result = np.array(x)
+    window = result
+    for axis, (start, size) in enumerate(zip(starts, update.shape, strict=True)):
+        first = np.clip(int(start), 0, x.shape[axis] - size)
+        window = window.swapaxes(0, axis)[first : first + size].swapaxes(0, axis)
+    window[...] = update
+    return result
 
 
 _OPERATIONS: dict[str, Callable[..., Array]] = {
@@ -413,6 +428,8 @@ _OPERATIONS: dict[str, Callable[..., Array]] = {
     "convolution": _convolution,
     "reduce_window": _reduce_window,
     "concat": lambda operator, *xs: np.concatenate(xs, axis=int(operator.attributes["axis"])),
+    "dynamic_slice": _dynamic_slice,
+    "dynamic_update_slice": _dynamic_update_slice,
     "pad": _pad,
     "reduce": _reduce,
     "reshape": lambda operator, x: x.reshape(operator.result_shape),

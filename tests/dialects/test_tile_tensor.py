@@ -88,6 +88,12 @@ CONSTRUCTED = [
     (lambda: tt.ShiftLeftOp(value([4, 1], i32), value([8], i32)), [4, 8], i32),
     (lambda: tt.SelectOp(value([4, 1], i1), value([8]), value([2, 1, 1])), [2, 4, 8], f16),
     (lambda: tt.GatherOp(value([4, 8]), value([2, 3], i32), 1), [4, 2, 3], f16),
+    (lambda: tt.DynamicSliceOp(value([4, 8]), [value([], i32)] * 2, [1, 3]), [1, 3], f16),
+    (
+        lambda: tt.DynamicUpdateSliceOp(value([4, 8]), value([1, 3]), [value([], i32)] * 2),
+        [4, 8],
+        f16,
+    ),
 ]
 
 

@@ -79,7 +79,19 @@ SPECIAL = {
 }
 FLOATS = ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3FN", "f8E5M2", "f16", "bf16", "f32")
 INTEGERS = ("i8", "i32")
-MOVES = ("broadcast", "concat", "constant", "gather", "pad", "reshape", "select", "slice", "transpose")
+MOVES = (
+    "broadcast",
+    "concat",
+    "constant",
+    "dynamic_slice",
+    "dynamic_update_slice",
+    "gather",
+    "pad",
+    "reshape",
+    "select",
+    "slice",
+    "transpose",
+)
 
 
 def elements_of(name: str) -> tuple[str, ...]:

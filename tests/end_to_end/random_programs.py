@@ -985,7 +985,30 @@ def program(seed: int, first: Callable[[Writer], Value] | None = None) -> Progra
     for _ in range(w.rng.randint(1, 4)):
         results.append(w.rng.choice(OPERATIONS)(w))
     outputs = [results[-1], *w.rng.sample(results[:-1], min(len(results) - 1, w.rng.randint(0, 2)))]
-    return finish(w, [*outputs, *siblings(w, seed)])
+    return finish(w, [*outputs, *siblings(w, seed), *(windows(w, seed) if seed % 3 == 0 else ())])
+
+
+def windows(w: Writer, seed: int) -> list[Value]:
+    """A window that is read and one that is written, at places that are inputs: in every type by turns."""
+    rng = w.rng
+    w.special = w.zeros = False
+    element = (*TYPES, *INTEGERS, "i1")[seed // 3 % 10]
+    shape = w.shape(0, 4, 300)
+    found: list[Value] = []
+    for name in ("dynamic_slice", "dynamic_update_slice"):
+        x = w.get(shape, element)
+        least = 0 if name == "dynamic_slice" and rng.random() < 0.1 else 1
+        sizes = tuple(extent if rng.random() < 0.4 else rng.randint(least, extent) for extent in shape)
+        starts = [Value(w.fresh("n"), (), "i32") for _ in shape]
+        for start, extent, size in zip(starts, shape, sizes, strict=True):
+            w.arguments.append(f'{start.name}: {start.type} {{tile_tensor.input = "{start.name[1:]}"}}')
+            at = rng.choice((rng.randint(0, extent - size), rng.randint(-3, extent + 3), -(2**31), 2**31 - 1))
+            w.inputs[start.name[1:]] = np.array(at, np.int32)
+        if name == "dynamic_slice":
+            found.append(w.op(name, [x, *starts], f"sizes {list(sizes)}", sizes, element))
+        else:
+            found.append(w.op(name, [x, w.get(sizes, element), *starts], "", shape, element))
+    return found
 
 
 def finish(w: Writer, outputs: Sequence[Value]) -> Program:

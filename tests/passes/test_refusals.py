@@ -81,6 +81,18 @@ def test_attention_of_mixed_element_types() -> None:
     assert error.hint == "cast them to one type"
 
 
+def test_an_update_that_moves_along_five_axes() -> None:
+    x, u, i = "tensor<2x2x2x2x2xf16>", "tensor<1x1x1x1x1xf16>", "tensor<i32>"
+    error = planned(
+        f"%y = tile_tensor.dynamic_update_slice %x, %u, %i, %i, %i, %i, %i"
+        f" : ({', '.join((x, u, *[i] * 5))}) -> {x}",
+        f"%x: {x}, %u: {u}, %i: {i}",
+        x,
+    )
+    assert error.message == "dynamic_update_slice: an update moves along 5 axes; kernels have 4"
+    assert error.hint is not None and "reshape axes that move together" in error.hint
+
+
 def test_a_product_that_no_kernel_has() -> None:
     """The verifier refuses it first; planners are also called without IR."""
     operator = Operator("matmul", {}, (((8, 8), "i32"), ((8, 8), "i32")), (((8, 8), "i32"),))

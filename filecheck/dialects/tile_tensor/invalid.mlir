@@ -264,6 +264,62 @@ func.func @main(%x: tensor<4x8xf16>) {
 
 // -----
 
+// CHECK: dynamic_slice of 4x8 needs a start index for each axis, 2, found 1
+func.func @main(%x: tensor<4x8xf16>, %i: tensor<i32>) {
+  %0 = tile_tensor.dynamic_slice %x, %i sizes [1, 8] : (tensor<4x8xf16>, tensor<i32>) -> tensor<1x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: dynamic_slice of 4x8 needs 2 sizes, found 1
+func.func @main(%x: tensor<4x8xf16>, %i: tensor<i32>) {
+  %0 = tile_tensor.dynamic_slice %x, %i, %i sizes [1] : (tensor<4x8xf16>, tensor<i32>, tensor<i32>) -> tensor<1x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: dynamic_slice of 4x8: size 9 does not fit axis 1
+func.func @main(%x: tensor<4x8xf16>, %i: tensor<i32>) {
+  %0 = tile_tensor.dynamic_slice %x, %i, %i sizes [1, 9] : (tensor<4x8xf16>, tensor<i32>, tensor<i32>) -> tensor<1x9xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: a start index is a tensor<i32>, found tensor<1xi32>
+func.func @main(%x: tensor<8xf16>, %i: tensor<1xi32>) {
+  %0 = tile_tensor.dynamic_slice %x, %i sizes [1] : (tensor<8xf16>, tensor<1xi32>) -> tensor<1xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: moves elements unchanged: f16 in, f32 out
+func.func @main(%x: tensor<8xf16>, %i: tensor<i32>) {
+  %0 = tile_tensor.dynamic_slice %x, %i sizes [1] : (tensor<8xf16>, tensor<i32>) -> tensor<1xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: an update of 4x9 does not fit into 4x8
+func.func @main(%x: tensor<4x8xf16>, %u: tensor<4x9xf16>, %i: tensor<i32>) {
+  %0 = tile_tensor.dynamic_update_slice %x, %u, %i, %i : (tensor<4x8xf16>, tensor<4x9xf16>, tensor<i32>, tensor<i32>) -> tensor<4x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: moves elements unchanged: f16 and f32 in, f16 out
+func.func @main(%x: tensor<8xf16>, %u: tensor<1xf32>, %i: tensor<i32>) {
+  %0 = tile_tensor.dynamic_update_slice %x, %u, %i : (tensor<8xf16>, tensor<1xf32>, tensor<i32>) -> tensor<8xf16>
+  func.return
+}
+
+// -----
+
 // CHECK: [0, 0] is not a permutation of the axes of 4x8 (rank 2)
 func.func @main(%x: tensor<4x8xf16>) {
   %0 = tile_tensor.transpose %x permutation [0, 0] : (tensor<4x8xf16>) -> tensor<8x4xf16>

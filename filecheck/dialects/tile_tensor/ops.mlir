@@ -130,3 +130,17 @@ func.func @attributes(%x: tensor<4x8xf16>, %i: tensor<3xi32>, %n: tensor<2xi32>,
 // CHECK-NEXT:   %{{.*}} = tile_tensor.rms_norm %x, %g epsilon 5.000000e-01 {saturate = false} : (tensor<4x8xf16>, tensor<8xf16>) -> tensor<4x8xf8E5M2>
 // CHECK-NEXT:   %{{.*}} = tile_tensor.pad %n low [1] high [0] value -2147483648 : (tensor<2xi32>) -> tensor<3xi32>
 // CHECK-NEXT:   %{{.*}} = tile_tensor.pad %g low [1] high [0] value 1.00048828135 : (tensor<8xf16>) -> tensor<9xf16>
+
+func.func @windows(%x: tensor<4x8xf16>, %u: tensor<1x8xf16>, %s: tensor<f16>, %i: tensor<i32>) -> tensor<4x8xf16> {
+  %0 = tile_tensor.dynamic_slice %x, %i, %i sizes [2, 3] : (tensor<4x8xf16>, tensor<i32>, tensor<i32>) -> tensor<2x3xf16>
+  %1 = tile_tensor.dynamic_update_slice %x, %u, %i, %i : (tensor<4x8xf16>, tensor<1x8xf16>, tensor<i32>, tensor<i32>) -> tensor<4x8xf16>
+  %2 = tile_tensor.dynamic_slice %s sizes [] : (tensor<f16>) -> tensor<f16>
+  %3 = tile_tensor.dynamic_update_slice %s, %2 : (tensor<f16>, tensor<f16>) -> tensor<f16>
+  func.return %1 : tensor<4x8xf16>
+}
+
+// CHECK:      func.func @windows
+// CHECK-NEXT:   %{{.*}} = tile_tensor.dynamic_slice %x, %i, %i sizes [2, 3] : (tensor<4x8xf16>, tensor<i32>, tensor<i32>) -> tensor<2x3xf16>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.dynamic_update_slice %x, %u, %i, %i : (tensor<4x8xf16>, tensor<1x8xf16>, tensor<i32>, tensor<i32>) -> tensor<4x8xf16>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.dynamic_slice %s sizes [] : (tensor<f16>) -> tensor<f16>
+// CHECK-NEXT:   %{{.*}} = tile_tensor.dynamic_update_slice %s, %{{.*}} : (tensor<f16>, tensor<f16>) -> tensor<f16>
