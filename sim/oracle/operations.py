@@ -403,6 +403,8 @@ def _reduce_window(operator: Operator, x: Array) -> Array:
     return numerics.reduce_rows(
         reduction(kind), _taps(operator, x), operator.result_dtype, count, _saturates(operator)
     )
+
+
 def _dynamic_slice(operator: Operator, x: Array, *starts: Array) -> Array:
     for axis, (start, size) in enumerate(zip(starts, operator.result_shape, strict=True)):
         first = np.clip(int(start), 0, x.shape[axis] - size)

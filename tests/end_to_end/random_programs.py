@@ -985,14 +985,14 @@ def program(seed: int, first: Callable[[Writer], Value] | None = None) -> Progra
     for _ in range(w.rng.randint(1, 4)):
         results.append(w.rng.choice(OPERATIONS)(w))
     outputs = [results[-1], *w.rng.sample(results[:-1], min(len(results) - 1, w.rng.randint(0, 2)))]
-    return finish(w, [*outputs, *siblings(w, seed), *(windows(w, seed) if seed % 3 == 0 else ())])
+    return finish(w, [*outputs, *siblings(w, seed), *(boxes(w, seed) if seed % 3 == 0 else ())])
 
 
-def windows(w: Writer, seed: int) -> list[Value]:
-    """A window that is read and one that is written, at places that are inputs: in every type by turns."""
+def boxes(w: Writer, seed: int) -> list[Value]:
+    """A box that is read and one that is written, at places that are inputs: in every type by turns."""
     rng = w.rng
     w.special = w.zeros = False
-    element = (*TYPES, *INTEGERS, "i1")[seed // 3 % 10]
+    element = (*TYPES, *INTEGERS, "i1")[(seed // 3 + seed // 30) % 10]
     shape = w.shape(0, 4, 300)
     found: list[Value] = []
     for name in ("dynamic_slice", "dynamic_update_slice"):
