@@ -317,6 +317,8 @@ def scatter(base: Shape, indices: Shape, updates: Shape) -> Shape:
             f"found {show(indices)} and {show(updates)}"
         )
     return base
+
+
 def _check_starts(shape: Shape, starts: int, what: str) -> None:
     if starts != len(shape):
         raise ShapeError(

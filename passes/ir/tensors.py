@@ -181,6 +181,8 @@ def zero_lanes(value: SSAValue) -> bool:
         return False
     record = written_record(op)
     return record is not None and record.get(STRATEGY) == PANELS.name
+
+
 _ALIASES = (
     "tile_tensor.transpose",
     "tile_tensor.reshape",
