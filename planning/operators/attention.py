@@ -199,20 +199,13 @@ def ranked_grids(shape: Shape, machine: Machine, *, own_keys: str = "") -> tuple
         _, _, nb = blocks(shape, grid)
         if ceil_div(shape.keys, nb) < grid[2]:
             continue
-        total = grid_cycles(shape, grid, machine)
-        if grid_bytes(shape, grid) > machine.sram_bytes // 3:
+        total = grid_cycles(shape, grid, machine, own_keys)
+        if _grid_bytes(shape, grid) > machine.sram_bytes // 3:
             total += 1 << 30
         found.append((total, grid))
     return tuple(grid for _, grid in sorted(found, key=lambda entry: entry[0]))
 
 
-        total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
-        if shape.mask is not None:
-            total += cycles("scaled_add" if shape.mask_after else "pointwise.add", bb, qb, nb)
-        total += (
-            cycles(own_keys or "softmax.exp", bb, qb, nb)
-            if shape.band is None
-            else cycles("band.exp", bb, qb, nb, 1, 1)
 @lru_cache(maxsize=64)
 def still_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
     """The cheapest score grid that needs every key and value once: for a cache, which stays where it is."""
@@ -225,19 +218,23 @@ def still_grid(shape: Shape, machine: Machine) -> tuple[int, int, int]:
     return min(grids, key=lambda grid: (grid_cycles(shape, grid, machine, keys_move=False), grid))
 
 
-def grid_bytes(shape: Shape, grid: tuple[int, int, int]) -> int:
+def _grid_bytes(shape: Shape, grid: tuple[int, int, int]) -> int:
     """About how many bytes of a tile a score grid takes."""
-    bb, (_, qb, nb) = ceil_div(shape.b, grid[0]), blocks(shape, grid)
+    bb, qb, nb = blocks(shape, grid)
     size, psize = itemsize(shape.dtype), itemsize(product(shape.output_kernel).partial)
     dp = round_up(shape.depth, product(shape.score_kernel).inputs)
     vp = round_up(shape.value_depth, COLUMNS)
     return bb * ((qb + nb) * dp * size + vp * nb * size + 2 * qb * nb * psize + 2 * qb * vp * psize)
 
 
-def grid_cycles(shape: Shape, grid: tuple[int, int, int], machine: Machine, *, keys_move: bool = True) -> int:
-    """Cycles of a score grid in closed form."""
-    bb, (_, qb, nb), np_ = ceil_div(shape.b, grid[0]), blocks(shape, grid), grid[2]
+def grid_cycles(
+    shape: Shape, grid: tuple[int, int, int], machine: Machine, own_keys: str = "", *, keys_move: bool = True
+) -> int:
+    """Cycles of a score grid in closed form; `own_keys` as in `ranked_grids`."""
+    bb, qb, nb = blocks(shape, grid)
+    np_ = grid[2]
     size, partial = itemsize(shape.dtype), product(shape.output_kernel).partial
+    psize = itemsize(partial)
     dp = round_up(shape.depth, product(shape.score_kernel).inputs)
     vp = round_up(shape.value_depth, COLUMNS)
 
@@ -251,10 +248,11 @@ def grid_cycles(shape: Shape, grid: tuple[int, int, int], machine: Machine, *, k
     total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
     if shape.mask is not None:
         total += cycles("scaled_add" if shape.mask_after else "pointwise.add", bb, qb, nb)
-    if shape.band is None:
-        total += cycles("softmax.exp", bb, qb, nb)
-    else:
-        total += cycles("band.exp", bb, qb, nb, 1, 1)
+    total += (
+        cycles(own_keys or "softmax.exp", bb, qb, nb)
+        if shape.band is None
+        else cycles("band.exp", bb, qb, nb, 1, 1)
+    )
     if keys_move:
         total += pair_receive_cycles(
             qb * dp,
@@ -263,22 +261,14 @@ def grid_cycles(shape: Shape, grid: tuple[int, int, int], machine: Machine, *, k
             same_second=ceil_div(shape.queries, qb) % 2 == 0,
             nbytes=bb * size,
         )
-        if np_ > 1 and own_keys:
-            total += receive_cycles(bb * qb * (8 + vp * psize)) + 2 * machine.phase_overhead
-            types = (partial, "f32", "f32", shape.result_dtype)
-            total += cycles("softmax.merge", np_, bb, ceil_div(qb, np_), vp, dtypes=types)
-        elif np_ > 1:
-            maxima, outputs = receive_cycles(4 * bb * qb * np_), receive_cycles(bb * qb * vp * psize)
-            total += maxima + outputs + 3 * machine.phase_overhead
-            total += cycles("reduce_partials", np_, bb * ceil_div(qb, np_) * vp, dtypes=(partial, "f32"))
-        if room > machine.sram_bytes // 3:
-            total += 1 << 30
-        found.append((int(total), (bp, qp, np_)))
-    return tuple(grid for _, grid in sorted(found, key=lambda entry: entry[0]))
     else:
         total += receive_cycles(bb * qb * dp * size)
-    if np_ > 1:
-        maxima, outputs = receive_cycles(4 * bb * qb * np_), receive_cycles(bb * qb * vp * itemsize(partial))
+    if np_ > 1 and own_keys:
+        total += receive_cycles(bb * qb * (8 + vp * psize)) + 2 * machine.phase_overhead
+        types = (partial, "f32", "f32", shape.result_dtype)
+        total += cycles("softmax.merge", np_, bb, ceil_div(qb, np_), vp, dtypes=types)
+    elif np_ > 1:
+        maxima, outputs = receive_cycles(4 * bb * qb * np_), receive_cycles(bb * qb * vp * psize)
         total += maxima + outputs + 3 * machine.phase_overhead
         total += cycles("reduce_partials", np_, bb * ceil_div(qb, np_) * vp, dtypes=(partial, "f32"))
     return int(total)

@@ -92,11 +92,13 @@ def default_record(
 def candidates(
     operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
 ) -> Iterator[OwnKeysRecord]:
-    """The cheapest score grids by the closed form."""
+    """The cheapest score grids by the closed form; that of keys which stay where they are first."""
     group = common_group(operator, operands)
     shape = stored_shape(operator, OwnKeysRecord(group=group))
     room = shape.value_depth % COLUMNS != 0 and not shape.dtype.startswith("i")
-    for grid in ranked_grids(shape, machine, own_keys=kernel_name(room))[:CANDIDATES]:
+    still = attention.grid_of_keys(shape, operands[1], machine) if not group else None
+    ranked = ranked_grids(shape, machine, own_keys=kernel_name(room))[:CANDIDATES]
+    for grid in ((still,) if still is not None else ()) + ranked:
         yield OwnKeysRecord(grid, group, room and has_room(shape, OwnKeysRecord(grid, group), machine))
 
 
