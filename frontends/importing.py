@@ -18,16 +18,17 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects import tile_tensor as tt
 from tilewright.dialects.entry import INPUT_ATTRIBUTE, OUTPUT_ATTRIBUTE, PARAMETER_ATTRIBUTE
+from tilewright.dialects.hlo.operations import is_hlo
 from tilewright.dialects.hlo.values import NoValue, array_of, dtype_of, evaluate_function
 from tilewright.frontends.middle import Model, ModelError
 from tilewright.frontends.program_folder import ProgramFolder, read_tensors
-from tilewright.instrumentation import Remark, collect_remarks
+from tilewright.instrumentation import Remark, collect_remarks, remark
 from tilewright.passes.hlo.loops import raise_loops
 from tilewright.passes.hlo.lowering import Lowering
 from tilewright.passes.hlo.normal import normalize
@@ -126,11 +127,14 @@ def import_with_values(
             results = values_as_given(model, values)
         except NoValue as error:
             missing = error  # the import says it better, and with all else that is missing
+    for (kind, name), value in zip(names, values, strict=True):
+        if kind == "parameter":
+            model.parameters.setdefault(name, value)
     found = import_model(model, roll=roll and precision == "source")
     if results is None and missing is not None:
         raise missing
-    for (kind, name), value in zip(names, values, strict=True):
-        (found.parameters if kind == "parameter" else found.inputs)[name] = _storable(value)
+    found.inputs = {n: _storable(v) for (kind, n), v in zip(names, values, strict=True) if kind == "input"}
+    found.parameters = {name: _storable(value) for name, value in found.parameters.items()}
     _keep_used(found)
     found.expected = dict(zip(outputs, (_storable(value) for value in results or ()), strict=True))
     found.precision = precision
@@ -184,10 +188,11 @@ def import_model(model: Model, *, roll: bool = True) -> Imported:
         if raise_loops(function):
             normalize(function)
         raise_patterns(function)
+        cut = _cut_parameters(function, model.parameters)
         after = sum(1 for _ in function.walk())
         Lowering().run(model.module)
     _name(function)
-    parameters = dict(model.parameters)
+    parameters = {**model.parameters, **cut}
     split_sequences(function, parameters)
     _outline_constants(function, parameters)
     _drop_unused(function, parameters)
@@ -269,6 +274,36 @@ def split_sequences(function: FuncOp, parameters: dict[str, Array]) -> None:
         if base in parameters and not any(name in parameters for name in members):
             stacked = parameters.pop(base)
             parameters.update(zip(members, stacked, strict=True))
+
+
+def _cut_parameters(function: FuncOp, parameters: Mapping[str, Array]) -> dict[str, Array]:
+    """Slices of weights become weights: the host cuts them once. They are called `name[0:4,8:16]`."""
+    made: dict[str, Array] = {}
+    places: dict[str, SSAValue] = {}
+    entries = list(function.arg_attrs or ())
+    for op in list(function.body.block.ops):
+        if not is_hlo(op, "slice") or not isinstance(op.operands[0], BlockArgument):
+            continue
+        name = entries[op.operands[0].index].data.get(PARAMETER_ATTRIBUTE)
+        if not isinstance(name, StringAttr) or name.data not in {**parameters, **made}:
+            continue
+        source = parameters[name.data] if name.data in parameters else made[name.data]
+        bounds = list(zip(op.get("start"), op.get("limit"), op.get("strides"), strict=True))
+        words = [
+            "" if (a, b, s) == (0, n, 1) else f"{a}:{b}" + (f":{s}" if s != 1 else "")
+            for (a, b, s), n in zip(bounds, source.shape, strict=True)
+        ]
+        new = f"{name.data}[{','.join(word or ':' for word in words)}]"
+        if new not in places:
+            made[new] = source[tuple(slice(a, b, s) for a, b, s in bounds)]
+            places[new] = function.body.block.insert_arg(op.results[0].type, len(function.args))
+            entries.append(DictionaryAttr({PARAMETER_ATTRIBUTE: StringAttr(new)}))
+            remark("conversion", f"the parameter {name.data} is cut: {new}", op)
+        op.results[0].replace_all_uses_with(places[new])
+        Rewriter.erase_op(op)
+    function.arg_attrs = ArrayAttr(entries)
+    function.update_function_type()
+    return made
 
 
 def _outline_constants(function: FuncOp, parameters: dict[str, Array]) -> None:

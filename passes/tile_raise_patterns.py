@@ -21,6 +21,7 @@ from tilewright.passes.hlo.missed import remark_missed
 from tilewright.passes.hlo.normal import normalize
 from tilewright.passes.hlo.raising import raise_rows
 from tilewright.passes.hlo.rewriting import middle_functions
+from tilewright.passes.hlo.splitting import split_products
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class TileRaisePatternsPass(ModulePass):
 def raise_patterns(function: FuncOp) -> None:
     """Normalise one function and raise all that it spells out."""
     normalize(function)
+    if split_products(function):
+        normalize(function)
     for _ in range(4):
         if not raise_rows(function):
             break

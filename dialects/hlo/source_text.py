@@ -37,7 +37,7 @@ from tilewright.dialects.parsing import context
 from tilewright.dialects.text.parser import LocatedParser
 from tilewright.dialects.text.sources import Source, SourceError, Sources
 
-DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo")
+DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo", "check")
 """Dialects whose operations are read in whatever form they are written."""
 
 _RANGE = re.compile(r'(":\d+:\d+) to (?:\d+)?:\d+')
@@ -177,6 +177,9 @@ class _Pretty:
         if operand is not None:
             self.operands.append(operand)
             return True
+        if parser.ahead == "dense":
+            self.attributes["value"] = parser.parse_attribute()
+            return True
         key = parser.parse_optional_identifier()
         if key is None:
             return False
@@ -228,7 +231,8 @@ class _Pretty:
         """
         parser = self.parser
         if parser.parse_optional_punctuation(":") is None:
-            return [], []
+            value = self.attributes.get("value")  # of a check: its type is that of what it is compared with
+            return ([] if value is None else [cast("Any", value).type] * len(self.operands)), []
         place = parser.ahead
         if place == "(":
             type_ = parser.parse_function_type()

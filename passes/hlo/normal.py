@@ -275,6 +275,13 @@ def _view_chain(op: HloOperation) -> bool:
     inner = owner(op.operands[0], "transpose", "reshape", "broadcast_in_dim")
     emit, result = Emitter(op), shape_of(op.results[0])
     if inner is None:
+        if op.kind == "reshape" and 1 in result and 1 not in shape_of(op.operands[0]) and prod(result) > 1:
+            # axes of 1 that come in beside a split are put in behind it
+            places = [axis for axis, extent in enumerate(result) if extent != 1]
+            if [result[axis] for axis in places] != list(shape_of(op.operands[0])):
+                value = emit.op("reshape", list(op.operands), shape=[result[axis] for axis in places])
+                replace(op, emit.op("broadcast_in_dim", [value], shape=result, dimensions=places))
+                return True
         if op.kind == "reshape" and len(result) > len(shape_of(op.operands[0])):
             dimensions = _inserted(shape_of(op.operands[0]), result)
             if dimensions is not None:
@@ -318,7 +325,10 @@ def _reshape_of_broadcast(op: HloOperation, inner: HloOperation) -> bool:
     emit, result = Emitter(op), shape_of(op.results[0])
     source, dimensions = inner.operands[0], inner.get("dimensions")
     middle = shape_of(inner.results[0])
-    if prod(shape_of(source)) == prod(middle) and dimensions == sorted(dimensions):
+    if prod(shape_of(source)) == prod(middle):
+        order = sorted(range(len(dimensions)), key=lambda i: dimensions[i])
+        if order != sorted(order):
+            source = emit.op("transpose", [source], permutation=order)
         replace(op, emit.op("reshape", [source], shape=result))
         return True
     single = {before: after for after, before in _single(middle, result).items()}

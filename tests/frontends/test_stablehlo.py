@@ -59,7 +59,7 @@ def test_a_block_is_imported_and_run_from_the_command_line(
         "1-12",
     ]
     assert tile_import.main([*arguments, "--sample", str(PROGRAMS / "block_small.npz")]) == 0
-    assert "1 attention, 1 gelu, 2 layer_norm), 12 parameters" in capsys.readouterr().out
+    assert "1 attention, 1 gelu, 2 layer_norm), 16 parameters" in capsys.readouterr().out
     assert tile_run.main([str(tmp_path / "block"), "--machine", "t16"]) == 0
     assert "passed" in capsys.readouterr().out
 

@@ -4,8 +4,8 @@
 
 // CHECK-LABEL: @scan
 // CHECK-SAME:  %w: !tile_repeat.sequence<3 x tensor<8x8xf32>> {tile_tensor.parameter = ["w.0", "w.1", "w.2"]}
-// CHECK:       %{{.*}}, %[[S:.*]] = tile_repeat.repeat "layers" count 3 carried(%{{.*}} = %x : tensor<4x8xf32>) iterated(%[[W:.*]] = %w : !tile_repeat.sequence<3 x tensor<8x8xf32>>) -> (tensor<4x8xf32>, !tile_repeat.sequence<3 x tensor<1x4x8xf32>>) {
-// CHECK-NEXT:    tile_hlo.dot_general %{{.*}}, %[[W]]
+// CHECK:       %{{.*}}, %[[S:.*]] = tile_repeat.repeat "layers" count 3 carried(%{{.*}} = %x : tensor<4x8xf32>) iterated(%[[W:.*]] = %w
+// CHECK:         tile_hlo.dot_general %{{.*}}, %[[W]]
 // CHECK:         tile_repeat.yield %{{.*}} : tensor<4x8xf32> collect %{{.*}} : tensor<1x4x8xf32>
 // CHECK:       tile_repeat.member %[[S]][2]
 // CHECK-NEXT:  tile_hlo.concatenate
