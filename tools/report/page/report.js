@@ -166,7 +166,14 @@ function aim(P, operator) {
   if (step < 0) return; // it costs nothing of its own, but stands somewhere
   const run = P.executed_segment.indexOf(P.steps[step].segment), at = P.executed_start[run];
   const mine = new Set(P.steps.filter(s => s.operator === operator).map(s => s.segment));
-  let end = at; for (let i = run; i < P.executed_segment.length && P.executed_start[i] < at + P.total / 3 && !(i > run && P.executed_segment[i] === P.executed_segment[run]); i++) if (mine.has(P.executed_segment[i])) end = P.executed_start[i] + P.executed_cycles[i];
+  const seen = new Set(); // up to where one of its segments is executed again
+  let end = at;
+  for (let i = run; i < P.executed_segment.length && P.executed_start[i] < at + P.total / 3; i++) {
+    const segment = P.executed_segment[i];
+    if (!mine.has(segment)) continue;
+    if (seen.has(segment)) break;
+    seen.add(segment); end = P.executed_start[i] + P.executed_cycles[i];
+  }
   const margin = Math.max(20, (end - at) * 0.3);
   Object.assign(state, { from: Math.max(0, at - margin), to: Math.min(P.total, end + margin) });
 }
