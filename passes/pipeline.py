@@ -37,10 +37,19 @@ from tilewright.passes.tile_lower_to_asm import TileLowerToAsmPass
 from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
 from tilewright.passes.tile_merge_phases import TileMergePhasesPass
 from tilewright.passes.tile_outline import TileOutlinePass
-from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass, plan_layouts
+from tilewright.passes.tile_plan_layouts import (
+    TilePlanLayoutsPass,
+    plan_layouts,
+    read_plan,
+    report,
+    searched,
+    what_is_missing,
+)
 from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
 from tilewright.passes.tile_select_homes import TileSelectHomesPass
 from tilewright.planning.plan import Plan
+from tilewright.planning.search.search import DEFAULT_EFFORT, Effort, Search
+from tilewright.settings import current
 from tilewright.suggestions import near
 
 Homes = Literal["planned", "selected", "auto"]
@@ -63,6 +72,7 @@ class Options:
     machine: str | None = None
     plan: Plan | str | os.PathLike[str] | None = None
     homes: Literal["planned", "selected"] = "planned"
+    search: Effort | None = None
 
 
 @dataclass(frozen=True)
@@ -86,17 +96,18 @@ class _PlanAsGiven(ModulePass):
     demanded: Plan
     machine: str | None
     homes: Literal["compact", "ready"]
+    search: Effort | None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        plan_layouts(op, self.demanded, self.machine, self.homes)
+        plan_layouts(op, self.demanded, self.machine, self.homes, self.search)
 
 
 def _plan_layouts(options: Options) -> ModulePass:
     homes: Literal["compact", "ready"] = "ready" if options.homes == "selected" else "compact"
     if isinstance(options.plan, Plan):
-        return _PlanAsGiven(options.plan, options.machine, homes)
+        return _PlanAsGiven(options.plan, options.machine, homes, options.search)
     path = None if options.plan is None else os.fspath(options.plan)
-    return TilePlanLayoutsPass(machine=options.machine, plan=path, homes=homes)
+    return TilePlanLayoutsPass(machine=options.machine, plan=path, homes=homes, search=options.search)
 
 
 STAGES: tuple[Stage, ...] = (
@@ -238,13 +249,17 @@ def compile(
     after: str | None = None,
     until: str | None = None,
     observe: Observer | None = None,
+    search: Effort | None = None,
 ) -> None:
     """
     Compile a module in place: every program in it, from the level it has reached, or from behind the stage
     `after`, to the machine program, or to the end of the stage `until`. It is verified after every stage.
-    Foreign code stays as it is. Raises TileError, with the place in the program.
+    Foreign code stays as it is. `search` is how much is searched for plans; without it what the command line
+    says. Where it is on, a plan that turns out not to fit gives way to the next: a stage may then be observed
+    more than once. Raises TileError, with the place in the program.
     """
-    options = Options(machine, plan)
+    effort: Effort = search or current().search or DEFAULT_EFFORT
+    options = Options(machine, plan, search=effort)
     todo = list(_between(after, until))
     for stage in todo:
         if stage.finds_programs:
@@ -265,11 +280,127 @@ def compile(
         if chosen == "auto":
             at_first = level == "tensors"
             chosen = choose_homes(program, machine_of(program, machine)) if at_first else "planned"
-        for stage in stages(level, homes=chosen):
-            if stage in todo and not stage.finds_programs:
-                _run(stage, Options(machine, plan, chosen), program, context, observe)
+        given = Options(machine, plan, chosen, effort)
+
+        def left(
+            mode: Literal["planned", "selected"], level: Level = level, todo: Sequence[Stage] = todo
+        ) -> list[Stage]:
+            return [s for s in stages(level, homes=mode) if s in todo and not s.finds_programs]
+
+        places = any(stage.name == TileAllocateMemoryPass.name for stage in left(chosen))
+        if effort != "off" and places and left(chosen)[0].level == "tensors":
+            _Attempts(program, given, left, context, observe, retry_homes=homes == "auto").run()
+            continue
+        for stage in left(chosen):
+            _run(stage, given, program, context, observe)
     if found and module not in found:
         module.verify()
+
+
+class _Attempts:
+    """
+    A compilation whose plan is searched: plans are tried, the most promising first, until one fits. What did
+    not fit is remembered by plan and homes: a failure with homes as planned says nothing of selected ones.
+    """
+
+    def __init__(
+        self,
+        program: ModuleOp,
+        options: Options,
+        left: Callable[[Literal["planned", "selected"]], list[Stage]],
+        context: Context,
+        observe: Observer | None,
+        *,
+        retry_homes: bool,
+    ) -> None:
+        self.program, self.options, self.left = program, options, left
+        self.context, self.observe, self.retry_homes = context, observe, retry_homes
+        self.failed: dict[tuple[str, str], TileError] = {}
+
+    def run(self) -> None:
+        """Compile the program. Raises the TileError of the attempt that came nearest."""
+        todo = self.left(self.options.homes)
+        names = [stage.name for stage in todo]
+        if TilePlanLayoutsPass.name not in names:
+            for stage in todo:
+                self.stage(stage, self.options)
+            return
+        for stage in todo[: names.index(TilePlanLayoutsPass.name)]:
+            self.stage(stage, self.options)
+        search = searched(
+            self.program, read_plan(self.options.plan), self.options.machine, self.options.search
+        )
+        if search is None:
+            for stage in todo[names.index(TilePlanLayoutsPass.name) :]:
+                self.stage(stage, self.options)
+            return
+        original = self.program.clone()
+        nearest: tuple[int, TileError] | None = None
+        while True:
+            state = search.best()
+            found = search.plan(state)
+            missing, memory, failure = 0, "any", None
+            for homes in self.modes():
+                failure = self.attempt(found, homes, original)
+                if failure is None:
+                    search.accept(state, homes)
+                    report(search, state)
+                    return
+                missing, memory = what_is_missing(failure)
+                if nearest is None or missing < nearest[0]:
+                    nearest = missing, failure
+            assert failure is not None
+            search.refuse(state, failure.message, memory, missing, homes)
+            if search.exhausted or search.key(search.best()) in search.refused:
+                report(search, state)
+                assert nearest is not None
+                raise _with_rounds(nearest[1], search)
+
+    def modes(self) -> tuple[Literal["planned", "selected"], ...]:
+        """How homes are placed: as it seems best, then balanced."""
+        if self.options.homes == "planned" and self.retry_homes:
+            return "planned", "selected"
+        return (self.options.homes,)
+
+    def attempt(
+        self, plan: Plan, homes: Literal["planned", "selected"], original: ModuleOp
+    ) -> TileError | None:
+        """Compile with a plan; what is in the way, or None. The program is as it was before, or compiled."""
+        key = plan.text(), homes
+        if key in self.failed:
+            return self.failed[key]
+        if self.failed:
+            _restore(self.program, original)
+        todo = self.left(homes)
+        start = [stage.name for stage in todo].index(TilePlanLayoutsPass.name)
+        try:
+            for stage in todo[start:]:
+                self.stage(stage, Options(self.options.machine, plan, homes, "off"))
+        except TileError as error:
+            self.failed[key] = error
+            return error
+        return None
+
+    def stage(self, stage: Stage, options: Options) -> None:
+        _run(stage, options, self.program, self.context, self.observe)
+
+
+def _restore(program: ModuleOp, original: ModuleOp) -> None:
+    """Give a module the contents and attributes of another, which stays as it is."""
+    copy = original.clone()
+    program.attributes = dict(copy.attributes)
+    for block in list(program.body.blocks):
+        for op in reversed(list(block.ops)):
+            op.detach()
+            op.erase(safe_erase=False)
+    program.body.block.add_ops([op for op in list(copy.body.block.ops) if op.detach() is None])
+
+
+def _with_rounds(error: TileError, search: Search) -> TileError:
+    """The error of the nearest plan, with what else was tried."""
+    tried = [f"plan {r.number}: {r.verdict}" for r in search.rounds]
+    error.notes = (*error.notes, f"{len(tried)} plans were tried", *tried[:6])
+    return error
 
 
 def select_program(module: ModuleOp, context: Context, entry: str | None = None) -> ModuleOp:

@@ -10,6 +10,7 @@ keeps it. Foreign operations are left alone.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,15 +18,21 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tilewright import settings
+from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.program_check import check_placed, check_types
+from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.graph import GraphOfModule
 from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.support import RowsTooLong
 from tilewright.passes.ir.tensors import MACHINE, machine_of
 from tilewright.planning.memory.capacity import check_capacity
+from tilewright.planning.memory.explain import AllocationError
 from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import choose
+from tilewright.planning.search.report import write_report
+from tilewright.planning.search.search import BUDGETS, DEFAULT_EFFORT, Effort, Search, State
 
 
 @dataclass(frozen=True)
@@ -39,21 +46,80 @@ class TilePlanLayoutsPass(ProgramPass):
         "compact", "parameters stored compactly, or as their first operation reads them"
     )
 
+    search: Literal["off", "fast", "full"] | None = option(
+        None, "how much is searched for plans; without it `--search`"
+    )
+
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
-        path = self.plan or settings.current().plan_path
-        plan_layouts(op, Plan.read(path) if path is not None else Plan(), self.machine, self.homes)
+        plan_layouts(op, read_plan(self.plan), self.machine, self.homes, self.search)
+
+
+def read_plan(given: Plan | str | os.PathLike[str] | None) -> Plan:
+    """The plan that is given, or that of the command line, or one that demands nothing."""
+    if isinstance(given, Plan):
+        return given
+    path = given or settings.current().plan_path
+    return Plan.read(path) if path is not None else Plan()
 
 
 def plan_layouts(
-    module: ModuleOp, demanded: Plan, option: str | None, homes: Literal["compact", "ready"]
+    module: ModuleOp,
+    demanded: Plan,
+    option: str | None,
+    homes: Literal["compact", "ready"],
+    effort: Effort | None = None,
 ) -> None:
-    """Plan a module for its machine, or that of `option`; what `demanded` names is as it says."""
+    """
+    Plan a module for its machine, or that of `option`; what `demanded` names is as it says, the rest is
+    searched (`effort`; None: what the command line says) or follows the default rule.
+    """
+    if (search := searched(module, demanded, option, effort)) is not None:
+        state = search.best()
+        report(search, state)
+        demanded = search.plan(state)
+    program, machine = _program(module, demanded, option)
+    program.write(choose(program.graph, machine, demanded, ready=homes == "ready"))
+    check_placed(program.function)
+
+
+def searched(
+    module: ModuleOp, demanded: Plan, option: str | None, effort: Effort | None = None
+) -> Search | None:
+    """The search for a module's plan; None where it is off, or nothing is left to decide."""
+    effort = effort or settings.current().search or DEFAULT_EFFORT
+    if effort == "off":
+        return None
+    program, machine = _program(module, demanded, option)
+    search = Search(
+        program.graph, machine, demanded, BUDGETS[effort], row_cap=settings.current().exchange_cap
+    )
+    return search if search.open else None
+
+
+def _program(module: ModuleOp, demanded: Plan, option: str | None) -> tuple[GraphOfModule, Machine]:
+    """A module's graph, checked: types, machine, and that no plan at all is ruled out."""
     machine = machine_of(module, option)
     demanded.check_machine(machine)
     function = entry_function(module)
     check_types(function, machine.reference)
     module.attributes[MACHINE] = StringAttr(machine.reference)
     program = GraphOfModule(module)
-    check_capacity(program.graph, machine, program.function.location)
-    program.write(choose(program.graph, machine, demanded, ready=homes == "ready"))
-    check_placed(function)
+    check_capacity(program.graph, machine, function.location)
+    return program, machine
+
+
+def what_is_missing(error: TileError) -> tuple[int, str]:
+    """Bytes that an attempt to place a program lacked, and of which memory; (0, "any") where nobody knows."""
+    if isinstance(error, AllocationError):
+        found = error.diagnosis
+        return max(found.short, found.unplaced if found.missing is not None else 0), found.memory
+    if isinstance(error, RowsTooLong):
+        return error.missing, "rows"
+    return 0, "any"
+
+
+def report(search: Search, state: State) -> None:
+    """Write the report of a search, where one is asked for."""
+    path = settings.current().plan_report
+    if path is not None:
+        write_report(search, state, path)

@@ -28,6 +28,7 @@ from tilewright.passes import pipeline
 from tilewright.passes.ir.graph import plan_of
 from tilewright.passes.ir.tensors import MACHINE, check_agreement
 from tilewright.planning.plan import Plan
+from tilewright.planning.search.search import Effort
 from tilewright.sim.executor import Executor
 
 if TYPE_CHECKING:
@@ -112,13 +113,15 @@ def compile(
     entry: str | None = None,
     plan: Plan | str | os.PathLike[str] | None = None,
     homes: pipeline.Homes = "auto",
+    search: Effort | None = None,
     context: Context | None = None,
 ) -> Program:
     """
     Compile a program of any level: text of IR, a path to a file of it, or an xDSL module, which is left as it
     is. `entry` names the function to compile where the module has several, or foreign code around them; the
     result holds that program alone. `machine` is a name or a machine file; without it the program's own
-    (`tile.machine`), or c600. `plan` forces what it names. `context` parses text with further dialects.
+    (`tile.machine`), or c600. `plan` forces what it names; `search` ("off", "fast", "full") is how much is
+    searched for the rest. `context` parses text with further dialects.
     """
     module = pipeline.select_program(_module(program, context), context or Context(), entry)
     written = module.attributes.get(MACHINE)
@@ -135,10 +138,15 @@ def compile(
             decided.append(plan_of(planned))
 
     pipeline.compile(
-        module, plan=plan, context=context or Context(), homes=homes, observe=pipeline.after(note)
+        module,
+        plan=plan,
+        context=context or Context(),
+        homes=homes,
+        observe=pipeline.after(note),
+        search=search,
     )
     compiled = module_to_program(module)
-    return Program(module, load(compiled.machine), decided[0] if decided else None, to_image(compiled))
+    return Program(module, load(compiled.machine), decided[-1] if decided else None, to_image(compiled))
 
 
 def run(program: Program, inputs: Arrays | None = None, parameters: Arrays | None = None) -> Result:

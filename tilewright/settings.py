@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,10 @@ class Settings:
     """Name of a machine (`c600`) or path to a machine file."""
     plan_path: Path | None = None
     """Plan file that forces choices of the planner."""
+    search: Literal["off", "fast", "full"] | None = None
+    """How much is searched for plans."""
+    plan_report: Path | None = None
+    """File to which the search writes its report (JSON)."""
     exchange_cap: int | None = None
     """Most bytes of encoded exchange rows on a tile, instead of the machine's policy."""
     exchange_items: str | None = None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from tilewright.backends.program import Program
     from tilewright.machine import Machine
+    from tilewright.planning.plan import Plan
     from tilewright.tools.run_profile import CompilationFacts
 
 
@@ -55,10 +56,12 @@ def compile_module(
     dump_plan: Path | None = None,
     check_exchange: bool = False,
     facts: CompilationFacts | None = None,
+    decided: list[Plan] | None = None,
 ) -> Program:
     """
     Run what is left of a compilation, timing each pass; returns the machine program. `check_exchange`: judge
-    its rows against what each phase has to deliver. `facts` notes what a profile says of it.
+    its rows against what each phase has to deliver. `facts` notes what a profile says of it, `decided` gets
+    the plans that were tried, the last of which is in use.
     """
     from xdsl.dialects.builtin import StringAttr
 
@@ -82,15 +85,19 @@ def compile_module(
     @contextmanager
     def observe(stage: pipeline.Stage, module: ModuleOp) -> Iterator[None]:
         if check_exchange and stage.name == "tile-lower-to-asm":
-            expected.extend(expected_phases(module))
+            expected[:] = expected_phases(module)
         start = time.perf_counter()
         clock.steps.start(stage.name)
         with instrumentation.step(stage.name, module):
             yield
         clock.measure(stage.name, start)
         clock.steps.end(stage.name)
-        if stage.name == "tile-plan-layouts" and dump_plan is not None:
-            plan_of(module).write(dump_plan)
+        if stage.name == "tile-plan-layouts" and (dump_plan is not None or decided is not None):
+            found = plan_of(module)
+            if dump_plan is not None:
+                found.write(dump_plan)
+            if decided is not None:
+                decided.append(found)
         if facts is not None:
             facts.after(stage.name, module)
 
@@ -144,16 +151,20 @@ def forget_compilation() -> None:
             trim(0)
 
 
-def planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace) -> Any:
-    """The oracle of the program: the same plans, evaluated in plain numpy."""
+def planned_copy(module: ModuleOp, context: Any, options: argparse.Namespace, plan: Plan) -> Any:
+    """The oracle of the program: the same plan, evaluated in plain numpy."""
     from xdsl.dialects.builtin import StringAttr
 
     from tilewright.passes import pipeline
     from tilewright.passes.ir.tensors import MACHINE
+    from tilewright.planning.plan import Plan
     from tilewright.sim.oracle import Oracle
 
     copy = module.clone()
     if options.machine is not None:
         copy.attributes[MACHINE] = StringAttr(given_machine(module, options.machine).reference)
-    pipeline.compile(copy, plan=options.plan, context=context, homes="planned", until="tile-plan-layouts")
+    records = Plan(plan.operators, layouts=plan.layouts, machine=plan.machine, path=plan.path)
+    pipeline.compile(
+        copy, plan=records, context=context, homes="planned", until="tile-plan-layouts", search="off"
+    )
     return Oracle(copy)

@@ -152,6 +152,12 @@ class TileOptMain(xDSLOptMain):
         )
         add("--plan", type=Path, metavar="FILE", help="plan file that forces the planner's choices")
         add(
+            "--search",
+            choices=("off", "fast", "full"),
+            help="how much is searched for plans of whole programs (default: off)",
+        )
+        add("--plan-report", type=Path, metavar="FILE", help="write what the search tried to FILE (JSON)")
+        add(
             "--exchange-cap",
             type=int,
             metavar="BYTES",
@@ -391,6 +397,8 @@ class TileOptMain(xDSLOptMain):
         defaults = settings.Settings(
             machine=self.args.machine,
             plan_path=self.args.plan,
+            search=self.args.search,
+            plan_report=self.args.plan_report,
             exchange_cap=self.args.exchange_cap,
             exchange_items=self.args.exchange_items,
             sidecar_dir=self.args.sidecar_dir,

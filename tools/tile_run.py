@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tilewright.frontends.program_folder import ProgramFolder
     from tilewright.machine import Machine
     from tilewright.passes.ir.exchange import PhaseFigures
+    from tilewright.planning.plan import Plan
     from tilewright.sim.recorder import Recorder
     from tilewright.sim.results import RunResult
     from tilewright.tools.run_checks import Surface
@@ -72,6 +73,14 @@ def _parser() -> ToolParser:
     parser.add_argument("--plan", type=Path, metavar="FILE", help="plan file that forces plan records")
     parser.add_argument(
         "--dump-plan", type=Path, metavar="FILE", help="write the plan records in use, as --plan reads them"
+    )
+    parser.add_argument(
+        "--search",
+        choices=("off", "fast", "full"),
+        help="how much is searched for plans of whole programs (default: off)",
+    )
+    parser.add_argument(
+        "--plan-report", type=Path, metavar="FILE", help="write what the search tried to FILE (JSON)"
     )
     parser.add_argument(
         "--exchange-cap",
@@ -146,6 +155,8 @@ class _Job:
     machine: Machine
     runs: int | None
     """Runs to make; None until the bindings of a program of buffers are known."""
+    given: ModuleOp | None = None
+    """The program as given, where it is compared value by value."""
     compared: Compared | None = None
     facts: CompilationFacts | None = None
 
@@ -201,6 +212,7 @@ def _check_options(options: argparse.Namespace) -> None:
         {
             "--json": options.json,
             "--dump-plan": options.dump_plan,
+            "--plan-report": options.plan_report,
             "--steps": options.steps,
             "--profile": options.profile,
         },
@@ -243,10 +255,7 @@ def _prepare(options: argparse.Namespace) -> _Job:
             job.folder = _calibrate(module, job.folder, options.calibrate)
         clock.measure("calibrate", start)
     if options.compare == "each":
-        from tilewright.tools.run_compare import Compared
-
-        with progress.step("plan for the oracle"):
-            job.compared = Compared(planned_copy(module, context, options), module.clone())
+        job.given = module.clone()
     if options.profile is not None:
         from tilewright.tools.run_profile import CompilationFacts
 
@@ -277,8 +286,14 @@ def _compile(job: _Job) -> _Compiled:
     options, module, clock = job.options, job.module, job.clock
     work = run_report.program_work(module, job.machine)
     began = time.perf_counter()
+    decided: list[Plan] = []
     with settings.use(
-        settings.Settings(exchange_cap=options.exchange_cap, exchange_items=options.exchange_items)
+        settings.Settings(
+            search=options.search,
+            plan_report=options.plan_report,
+            exchange_cap=options.exchange_cap,
+            exchange_items=options.exchange_items,
+        )
     ):
         try:
             program = compile_module(
@@ -290,6 +305,7 @@ def _compile(job: _Job) -> _Compiled:
                 options.dump_plan,
                 options.check_exchange,
                 job.facts,
+                decided,
             )
         except TileError as error:
             if job.facts is not None:
@@ -297,7 +313,13 @@ def _compile(job: _Job) -> _Compiled:
                     options.profile, error, module, job.machine, job.facts, str(job.folder.program_path)
                 )
             raise
-    if job.compared is not None:
+    if job.given is not None:
+        from tilewright.tools.run_compare import Compared
+
+        # after the compilation: a search may have taken another plan than the first
+        with progress.step("plan for the oracle"):
+            oracle = planned_copy(job.given, job.context, options, decided[-1])
+        job.compared = Compared(oracle, job.given)
         job.compared.program = program
     figures = read_figures(module)
     start = time.perf_counter()

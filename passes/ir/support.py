@@ -6,6 +6,8 @@ tables and exchange rows.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
 from xdsl.dialects.func import FuncOp
@@ -34,6 +36,14 @@ SUPPORT = "tile.support"
 EXECUTABLE = "executable"
 SUPPORT_KEYS = {"argument tables": "arguments", "patch tables": "patches"}
 """Names in the support attribute of requests that are called otherwise."""
+
+
+class RowsTooLong(TileError):
+    """Rows of exchanges that take `missing` bytes more than the cap."""
+
+    def __init__(self, missing: int, message: str, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.missing = missing
 
 
 def support_requests(
@@ -141,7 +151,8 @@ def check_row_cap(function: FuncOp, machine: Machine, cap: int | None = None) ->
     total = sum(size.values())
     if total > limit:
         longest = sorted(phases, key=lambda p: -size[p])[:5]
-        raise TileError(
+        raise RowsTooLong(
+            total - limit,
             f"exchange rows take {total} bytes a tile; the cap is {limit}",
             location=function.location,
             notes=[f"{size[p]:>8} bytes  {p.reason.data}" for p in longest],
@@ -167,9 +178,14 @@ def _instruction_words(op: Operation) -> int:
                 words += 2 + sum(1 + 2 * n for n in levels) + _depth(op)
             return words
         case RepeatOp():
-            return 4 + 12 * sum(
-                len(phase_buffers(inner)) for inner in op.walk() if isinstance(inner, ExchangeOp)
-            )
+            patched = [
+                buffer
+                for inner in op.walk()
+                if isinstance(inner, ExchangeOp)
+                for buffer in phase_buffers(inner)
+                if owner_alloc(buffer)[1]
+            ]
+            return 4 + 12 * len(patched)
         case ExchangeOp():
             return 3
         case BindOp():

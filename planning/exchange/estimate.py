@@ -172,14 +172,15 @@ def estimated_rows(
         messages.dst_offset,
     )
     buffers = 1 + int(max(messages.src_buffer.max(), buffer.max()))
-    order = np.argsort((((dst * tiles + src) * buffers + buffer) << 21) + offset, kind="stable")
+    order = np.argsort((((dst * tiles + src) * buffers + buffer) << 21) + offset)
     before, after = order[:-1], order[1:]
     goes_on = (dst[before] == dst[after]) & (src[before] == src[after]) & (buffer[before] == buffer[after])
     goes_on &= offset[before] + messages.nbytes[before] == offset[after]
     breaks = np.bincount(dst[order[np.concatenate([[True], ~goes_on])]], minlength=tiles)
     received = np.bincount(dst, minlength=tiles)
     key = ((src * buffers + messages.src_buffer) * buffers + buffer << 21) + messages.src_offset
-    sends = np.unique(key) >> 21
+    key.sort()
+    sends = key[np.concatenate([[True], key[1:] != key[:-1]])] >> 21
     tile = sends // (buffers * buffers)
     controls = np.maximum(received + BREAK_WORDS * breaks, np.bincount(tile, minlength=tiles))
     rows = np.where(controls > 0, 4 * np.ceil(controls + ROW_WORDS), 0).astype(np.int64)

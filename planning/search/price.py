@@ -34,13 +34,10 @@ from tilewright.planning.stages import (
     Value,
     compute_cycles,
     stage_transfers,
+    used_buffers,
 )
 from tilewright.planning.unfold import Expander, Item, Loop, Phase, Step, Store, Unfolded
 
-COMPUTE_BYTES = 152
-"""Bytes of the supervisor program and the tables for a kernel call, about."""
-EXCHANGE_BYTES = 12
-"""The same for a phase."""
 SPANS_PER_NODE = 20_000
 """Spans whose enumeration counts as much work as an expansion."""
 
@@ -60,7 +57,8 @@ class PhasePrice:
 @dataclass(frozen=True)
 class Need:
     """
-    Bytes of `memory` ("any", or the name of a region) that are live at one event, against what there is.
+    Bytes of `memory` ("any", the name of a region, or "rows") that are live at one event, against what there
+    is.
     """
 
     memory: str
@@ -103,8 +101,9 @@ class Pricer(Expander):
     every computer.
     """
 
-    def __init__(self, machine: Machine, *, balanced: bool = True) -> None:
+    def __init__(self, machine: Machine, *, balanced: bool = True, row_cap: int | None = None) -> None:
         super().__init__(machine)
+        self.row_cap = machine.exchange_cap_bytes if row_cap is None else row_cap
         self.balanced = balanced
         """Parameters are spread evenly over the tiles, wherever planning places them at first."""
         self.work = 0
@@ -176,7 +175,22 @@ class Pricer(Expander):
         clock.flush(1)
         rows = sum(self.phase(item).rows for item, _ in program.items() if isinstance(item, Phase))
         needs, crowded = self._memory(program, rows)
+        needs = (*needs, Need("rows", rows, self.row_cap, ""))
         return Price(clock.total, rows, needs, clock.owners, crowded)
+
+    def alone(self, stages: Stages, sequences: Sequence[bool]) -> int:
+        """Cycles of an expansion by itself; `sequences` says which operands are members of sequences."""
+        stores = {
+            f"in{i}": Store("", value.buffer, 2 if several else 1, "", None)
+            for i, (value, several) in enumerate(zip(stages.operands, sequences, strict=True))
+        }
+        stores |= {name: Store(name, buffer, 1, "", None) for name, buffer in stages.buffers.items()}
+        clock = _Clock(self)
+        for stage in stages.stages:
+            step = Step(stages, stage, {n: stores[n] for n in used_buffers(stage)}, (), (), "")
+            clock.block([Phase([step]) if step.is_exchange else step], 1)
+        clock.flush(1)
+        return clock.total
 
     def kernel(self, step: Step) -> np.ndarray:
         """Cycles of a kernel call on every tile, int64 (tiles,)."""
@@ -233,8 +247,7 @@ class Pricer(Expander):
     def _memory(self, program: Unfolded, rows: int) -> tuple[tuple[Need, ...], int]:
         machine = self.machine
         lives, events = _lives(program)
-        demands, code, calls, phases = _demands(program, machine)
-        support = code + rows + COMPUTE_BYTES * calls + EXCHANGE_BYTES * phases
+        support = _support(program, machine)
         patterns: dict[bytes, int] = {}
         rows_of: list[np.ndarray] = []
         number: list[int] = []
@@ -267,14 +280,17 @@ class Pricer(Expander):
         crowded = 0
         for memory in ("any", *(region.name for region in machine.regions)):
             wanted = np.array(
-                [memory in ("any", demands.get(store, store.buffer.layout.memory)) for store, _ in singles]
+                [
+                    memory in ("any", support.demands.get(store, store.buffer.layout.memory))
+                    for store, _ in singles
+                ]
             )
             available = sum(
                 end - start for start, end in machine.available(None if memory == "any" else memory)
             )
-            beside = support + resident if memory == "any" else 0
+            beside = support.executed + support.tables + rows + resident if memory == "any" else 0
             if memory == next((r.name for r in machine.regions if r.executable), None):
-                beside = code + rows + COMPUTE_BYTES * calls
+                beside = support.executed + rows
             total = live @ (held * (sizes * wanted)[:, None]) + beside  # (events, classes)
             where = int(total.argmax()) if total.size else 0
             most = int(total.flat[where]) if total.size else beside
@@ -422,23 +438,63 @@ def _life(store: Store, lives: dict[Store, tuple[int, int]], last: int) -> tuple
     return (0 if store.kind == "input" else first), (last if store.kind == "output" else end)
 
 
-def _demands(program: Unfolded, machine: Machine) -> tuple[dict[Store, str], int, int, int]:
-    """Memory that kernels demand for buffers, bytes of their code, and the numbers of calls and phases."""
+@dataclass(frozen=True)
+class _Support:
+    """Bytes of what is executed and read beside tensors and rows, and the memory that kernels demand."""
+
+    executed: int
+    tables: int
+    demands: dict[Store, str]
+
+
+def _support(program: Unfolded, machine: Machine) -> _Support:
+    """
+    What the machine executes and reads beside tensors: kernels' code, the supervisor's program (its words as
+    `passes/ir/support.py` bounds them), tables of arguments.
+    """
     demands: dict[Store, str] = {}
     kernels: set[str] = set()
-    calls = phases = 0
-    for item, _ in program.items():
-        if isinstance(item, Phase):
-            phases += 1
-        if not isinstance(item, Step) or not isinstance(item.stage, ComputeStage):
-            continue
-        calls += 1
-        stage = item.stage
-        kernels.add(stage.kernel)
-        entry = machine.family.kernel(stage.kernel)
-        for operand, rule in zip((*stage.ins, *stage.outs), (*entry.ins, *entry.outs), strict=False):
-            if rule.memory != "any":
-                demands[item.stores[operand.buffer]] = rule.memory
+    words, arguments = 2, 0
+
+    def patched(items: Sequence[Item]) -> int:
+        """Sequences that phases send from."""
+        found = 0
+        for item in items:
+            if isinstance(item, Phase):
+                found += len({id(s) for part in item.parts for s in part.stores.values() if s.count > 1})
+            elif isinstance(item, Loop):
+                found += patched(item.body)
+        return found
+
+    def walk(items: Sequence[Item], depth: int) -> None:
+        nonlocal words, arguments
+        for item in items:
+            if isinstance(item, Loop):
+                words += 5 + 12 * patched(item.body)
+                walk(item.body, depth + 1)
+            elif isinstance(item, Phase):
+                words += 3
+            elif isinstance(item.stage, ComputeStage):
+                stage = item.stage
+                kernels.add(stage.kernel)
+                entry = machine.family.kernel(stage.kernel)
+                words += 4 + 3 * len(stage.scalars)
+                arguments += round_up(len(stage.axes), 2)
+                rules = (*entry.ins, *entry.outs)
+                for number, operand in enumerate((*stage.ins, *stage.outs)):
+                    store = item.stores[operand.buffer]
+                    axes = store.buffer.layout.axes
+                    levels = [axes[a].levels if 0 <= a < len(axes) else 1 for a in operand.axes]
+                    if operand.flat or operand.pad:
+                        levels = [4] * 3
+                    words += 2 + sum(1 + 2 * n for n in levels) + depth
+                    if number < len(rules) and rules[number].memory != "any":
+                        demands[store] = rules[number].memory
+            else:
+                words += 2
+
+    walk(program.body, 0)
+    words += 3 * len(program.stores)
     guard = machine.fetch_guard_bytes
     code = sum(machine.family.kernel(name).code_bytes + guard for name in kernels)
-    return demands, code, calls, phases
+    return _Support(code + 4 * words, 4 * arguments, demands)

@@ -1,0 +1,512 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Search: plans of whole programs, priced in cycles, memory and rows together.
+
+The search walks the program and decides at every *point*: an operator, the products of one operand together
+(side by side or one after another), the layout of a carried value. A state is what was decided so far; the
+rest of the program follows by the default rule, so every state has the price of a whole program, conversions,
+merged phases and memory included. States whose live values lie alike are one: the cheaper stays, and the best
+`width` of them go on. The body of a repeat is walked once. Passes over the program are made until one finds
+nothing, or the budget is spent; it is counted in nodes of work, so the same program gives the same plan on
+every computer.
+
+Bytes that are missing are priced by multipliers. When the real allocator, or the cap on rows, refuses a plan
+that should have fit, the memory that it lacked is counted as smaller by as much and the multiplier rises: a
+*round*. Candidates come from the strategies' own `candidates`; the search knows none of them by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Literal
+
+from tilewright.diagnostics import TileError
+from tilewright.machine import Machine
+from tilewright.planning.graph import Graph, Node, OperatorNode, Placement, RepeatNode
+from tilewright.planning.homes import home_place
+from tilewright.planning.operators import VIEWS, strategies
+from tilewright.planning.operators.base import Surroundings
+from tilewright.planning.operators.strategy import Choice
+from tilewright.planning.operators.targets import flat_layout
+from tilewright.planning.plan import Plan, placement_texts
+from tilewright.planning.search.favourites import (
+    Decisions,
+    Planned,
+    choose,
+    sibling_products,
+    side_by_side,
+    surroundings,
+)
+from tilewright.planning.search.price import Price, Pricer
+from tilewright.planning.stages import Value
+from tilewright.planning.unfold import unfold
+
+Effort = Literal["off", "fast", "full"]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """
+    How much is searched. nodes: expansions, enumerated spans counted by `SPANS_PER_NODE`. width: states that
+    go on behind a point. records: candidates of each strategy of an operator. passes: over the program.
+    rounds: plans that the allocator may refuse. Of an operator's candidates the `keep` that are cheapest by
+    themselves are priced with the whole program, those only that take no more than `slack` times what the
+    choice in force takes (and a phase).
+    """
+
+    nodes: int
+    width: int
+    records: int
+    passes: int
+    rounds: int
+    keep: int
+    slack: float
+
+
+BUDGETS: Mapping[str, Budget] = {
+    "fast": Budget(nodes=2_000, width=1, records=8, passes=2, rounds=8, keep=4, slack=1.05),
+    "full": Budget(nodes=40_000, width=4, records=32, passes=4, rounds=16, keep=16, slack=1.3),
+}
+
+DEFAULT_EFFORT: Effort = "off"
+"""How much is searched where nobody says."""
+
+WORTH = 0.998
+"""A plan replaces the default rule's if its price is below this share of it: estimates are no better."""
+
+MULTIPLIER = 16.0
+"""Cycles that a missing byte costs at first, for each cycle that the program takes a byte of memory."""
+
+RISE = 4.0
+"""Factor by which the multipliers rise in every round."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What was decided, the plan of the whole program that follows, its price and value."""
+
+    decisions: Decisions
+    planned: Planned
+    price: Price
+    value: float
+
+
+@dataclass
+class Tried:
+    """
+    What was found about one option of a point: its price, or why it was dropped (`reason`); `difference` is
+    against the state it was tried on, in cycles.
+    """
+
+    point: str
+    option: str
+    cycles: int | None
+    short: int
+    reason: str
+
+
+@dataclass
+class Round:
+    """A plan that was given to the allocator: what it was priced, and what came back ("" if it fits)."""
+
+    number: int
+    cycles: int
+    short: int
+    verdict: str
+    memory: str = ""
+    missing: int = 0
+    homes: str = ""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A decision: its name, the operators it is about, and its options in a state."""
+
+    name: str
+    operators: tuple[str, ...]
+    options: Callable[[State], Iterator[tuple[str, Decisions]]]
+    values: frozenset[int]
+    """Values whose layouts tell states apart behind it: made up to here and still read."""
+
+
+@dataclass
+class Search:
+    """
+    The search for one program's plan. `best` gives plans to try, the most promising first; `refuse` says what
+    the allocator found, and `best` gives another.
+    """
+
+    graph: Graph
+    machine: Machine
+    demanded: Plan
+    budget: Budget
+    balanced: bool = True
+    row_cap: int | None = None
+    tried: list[Tried] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.pricer = Pricer(self.machine, balanced=self.balanced, row_cap=self.row_cap)
+        self.margins: dict[str, int] = {}
+        self.multiplier = 0.0
+        self.refused: dict[str, str] = {}
+        self.spent = 0
+        self.favourite = self.state(Decisions())
+        self.multiplier = MULTIPLIER * self.favourite.price.cycles / self.machine.sram_bytes
+        self.favourite = self.valued(self.favourite)
+        self.known: dict[str, State] = {}
+        self.searched = False
+        self.open = next(self.points(), None) is not None
+        """Whether there is anything to decide."""
+
+    # -- answers
+
+    def best(self) -> State:
+        """The plan that looks best among those that were not refused."""
+        if not self.searched:
+            self.run(self.favourite)
+        states = [s for key, s in self.known.items() if key not in self.refused]
+        favourite = None if self.key(self.favourite) in self.refused else self.favourite
+        if not states:
+            return self.favourite
+        found = min(states, key=lambda s: (s.price.short + self.margin(s) > 0, s.value))
+        if favourite is not None and not self.lacks(favourite) and found.value > WORTH * favourite.value:
+            return favourite
+        return found
+
+    def refuse(
+        self, state: State, verdict: str, memory: str = "any", missing: int = 0, homes: str = ""
+    ) -> None:
+        """
+        Record that a plan does not fit: `missing` bytes of `memory`. What is left of it is counted as smaller
+        by that, and by what the plan was thought to leave free.
+        """
+        number = len(self.rounds) + 1
+        self.rounds.append(
+            Round(number, state.price.cycles, state.price.short, verdict, memory, missing, homes)
+        )
+        self.refused[self.key(state)] = verdict
+        need = next((n for n in state.price.needs if n.memory == memory), state.price.needs[0])
+        self.margins[memory] = max(self.margins.get(memory, 0), max(missing, 64) - need.short)
+        self.multiplier *= RISE
+        self.favourite = self.valued(self.favourite)
+        self.known = {key: self.valued(s) for key, s in self.known.items()}
+        self.searched = False
+
+    def accept(self, state: State, homes: str = "") -> None:
+        """Record that a plan fits."""
+        number = len(self.rounds) + 1
+        self.rounds.append(Round(number, state.price.cycles, state.price.short, "", homes=homes))
+
+    def plan(self, state: State) -> Plan:
+        """A state as a plan that demands it: operators, carried layouts, and the homes demanded before."""
+        layouts = {name: placement_texts(*where) for name, where in state.decisions.layouts.items()}
+        return Plan(
+            {name: choice.to_json() for name, choice in state.planned.choices.items()},
+            self.demanded.homes,
+            {**layouts, **self.demanded.layouts},
+            self.demanded.machine,
+            self.demanded.path,
+        )
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no more plans may be tried."""
+        return len(self.rounds) >= self.budget.rounds
+
+    # -- states
+
+    def state(self, decisions: Decisions) -> State:
+        """The whole program under some decisions. Raises TileError where it cannot be."""
+        planned = choose(self.graph, self.machine, self.demanded, decisions=decisions, expander=self.pricer)
+        program = unfold(self.graph, planned.choices, planned.placements, self.machine, self.pricer)
+        return self.valued(State(decisions, planned, self.pricer.price(program), 0.0))
+
+    def valued(self, state: State) -> State:
+        """The state with its value: cycles, and what is missing at its multiplier."""
+        price = state.price
+        worst = self.short(state)
+        return replace(state, value=price.cycles + self.multiplier * (worst + 0.25 * price.crowded))
+
+    def short(self, state: State) -> int:
+        """Bytes that are missing when what the allocator found is taken off."""
+        return (
+            max((n.short + self.margins.get(n.memory, 0) for n in state.price.needs), default=0)
+            if any(n.short + self.margins.get(n.memory, 0) > 0 for n in state.price.needs)
+            else 0
+        )
+
+    def margin(self, state: State) -> int:
+        return self.short(state) - state.price.short
+
+    def lacks(self, state: State) -> bool:
+        """Whether memory is missing by what is known so far."""
+        return self.short(state) > 0
+
+    def key(self, state: State) -> str:
+        """What tells plans apart."""
+        return state.planned.plan(self.graph, "").text()
+
+    # -- the walk
+
+    def run(self, start: State) -> None:
+        """Search from a state on; every state that was on the way is known."""
+        self.searched = True
+        self.known.setdefault(self.key(start), start)
+        budget = self.budget.nodes
+        first = self.pricer.work
+        points = list(self.points())
+        beam = [min([start, *self.known.values()], key=lambda s: s.value)]
+        for _ in range(self.budget.passes):
+            before = beam[0].value
+            for point in points:
+                if self.pricer.work - first > budget:
+                    break
+                beam = self.step(point, beam)
+            if beam[0].value >= before or self.pricer.work - first > budget:
+                break
+        self.spent += self.pricer.work - first
+        for state in beam:
+            self.known.setdefault(self.key(state), state)
+
+    def step(self, point: Point, beam: list[State]) -> list[State]:
+        """The best states behind a point, those whose live values lie alike being one."""
+        found: dict[Any, State] = {}
+
+        def add(state: State) -> None:
+            key = tuple(state.planned.placements.get(v) for v in sorted(point.values))
+            if key not in found or state.value < found[key].value:
+                found[key] = state
+
+        for state in beam:
+            add(state)
+            for option, decisions in point.options(state):
+                new = self.attempt(point.name, option, decisions)
+                if new is not None:
+                    add(new)
+        ranked = sorted(found.values(), key=lambda s: s.value)
+        return ranked[: self.budget.width]
+
+    def attempt(self, point: str, option: str, decisions: Decisions) -> State | None:
+        """A state under an option, noted; None where it cannot be."""
+        try:
+            state = self.state(decisions)
+        except TileError as error:
+            self.tried.append(Tried(point, option, None, 0, error.message))
+            return None
+        reason = "memory" if self.lacks(state) else ""
+        self.tried.append(Tried(point, option, state.price.cycles, self.short(state), reason))
+        if not self.lacks(state):
+            self.remember(state)
+        return state
+
+    def remember(self, state: State) -> None:
+        """Keep a state that fits for the case that better ones are refused: the best few."""
+        key = self.key(state)
+        self.known[key] = state
+        if len(self.known) > 64:
+            worst = max(self.known, key=lambda k: self.known[k].value)
+            del self.known[worst]
+
+    # -- points
+
+    def points(self) -> Iterator[Point]:
+        order = {id(node): i for i, node in enumerate(self.graph.nodes())}
+        last: dict[int, int] = {}
+        for value, uses in self.graph.uses.items():
+            last[value] = max(order[id(use.node)] for use in uses)
+        made: set[int] = set()
+        seen: set[str] = set()
+
+        def live(at: int) -> frozenset[int]:
+            return frozenset(v for v in made if last.get(v, -1) > at)
+
+        def walk(nodes: tuple[Node, ...]) -> Iterator[Point]:
+            for node in nodes:
+                at = order[id(node)]
+                if isinstance(node, RepeatNode):
+                    made.update(c.argument for c in node.carried)
+                    for c in node.carried:
+                        name = self.graph.values[c.argument].name
+                        if name not in self.demanded.layouts:
+                            yield Point(name, (), self.carried_options(node, c.argument), live(at))
+                    yield from walk(node.body)
+                    made.update(node.results)
+                    continue
+                made.update(node.results)
+                if not isinstance(node, OperatorNode) or node.operator.name in VIEWS:
+                    continue
+                if node.given is not None or node.name in self.demanded.operators:
+                    continue
+                group = sibling_products(self.graph, node, nodes)
+                free = [n for n in group if n.given is None and n.name not in self.demanded.operators]
+                if len(group) > 1 and len(free) == len(group) and group[0].name not in seen:
+                    seen.add(group[0].name)
+                    names = tuple(n.name for n in group)
+                    yield Point(" ".join(names), names, self.group_options(group, nodes), live(at))
+                yield Point(node.name, (node.name,), self.operator_options(node, nodes), live(at))
+
+        yield from walk(self.graph.body)
+
+    def operator_options(
+        self, node: OperatorNode, block: tuple[Node, ...]
+    ) -> Callable[[State], Iterator[tuple[str, Decisions]]]:
+        def options(state: State) -> Iterator[tuple[str, Decisions]]:
+            near = surroundings(self.graph, node, block, self.machine)
+            values = tuple(self.as_met(v, state) for v in node.operands)
+            current = state.planned.choices[node.name]
+            seen = {str(current.to_json())}
+            offers: list[tuple[str, Choice]] = []
+            arounds = [near]
+            if near.tiles != (0, 0) and getattr(current.record, "base", None) is not None:
+                group = sibling_products(self.graph, node, block)
+                if not self.beside(group, state):
+                    arounds = [replace(near, tiles=(0, 0))]
+            for strategy in strategies(node.operator):
+                for around in arounds:
+                    try:
+                        records = list(
+                            islice(
+                                strategy.candidates(node.operator, values, self.machine, around),
+                                self.budget.records,
+                            )
+                        )
+                    except TileError:
+                        continue
+                    for record in records:
+                        choice = Choice(strategy, record)
+                        text = str(choice.to_json())
+                        if text not in seen:
+                            seen.add(text)
+                            offers.append((text, choice))
+            for text, choice in self.screened(node, state, current, offers):
+                yield text, self.with_choices(state, {node.name: choice})
+
+        return options
+
+    def screened(
+        self, node: OperatorNode, state: State, current: Choice, offers: list[tuple[str, Choice]]
+    ) -> list[tuple[str, Choice]]:
+        """The offers that are worth the price of a whole program: the cheapest by themselves."""
+        if len(offers) <= 1:
+            return offers
+        values = tuple(self.placed(v, state) for v in node.operands)
+        now = self.alone(node, current, values)
+        crowded = self.lacks(state)
+        found: list[tuple[int, int, str, Choice]] = []
+        for i, (text, choice) in enumerate(offers):
+            try:
+                cycles, nbytes = self.alone(node, choice, values)
+            except TileError as error:
+                self.tried.append(Tried(node.name, text, None, 0, error.message))
+                continue
+            limit = self.budget.slack * now[0] + self.machine.phase_overhead
+            if cycles > limit and not (crowded and nbytes < now[1]):
+                reason = f"{cycles:,} cycles by itself, {now[0]:,} now"
+                self.tried.append(Tried(node.name, text, None, 0, reason))
+                continue
+            weight = cycles + int(self.multiplier * nbytes) if crowded else cycles
+            found.append((weight, i, text, choice))
+        found.sort(key=lambda offer: offer[:2])
+        for _, _, text, _ in found[self.budget.keep :]:
+            self.tried.append(Tried(node.name, text, None, 0, "others are cheaper by themselves"))
+        return [(text, choice) for _, _, text, choice in found[: self.budget.keep]]
+
+    def alone(self, node: OperatorNode, choice: Choice, values: tuple[Value | None, ...]) -> tuple[int, int]:
+        """Cycles of an operator by itself, its parameters in homes that suit it, and the bytes it adds."""
+        targets = choice.targets(node.operator, values, self.machine)
+        stored: list[Value] = []
+        for operand, value, target in zip(node.operands, values, targets, strict=True):
+            if value is None:
+                described = self.graph.values[operand]
+                layout, view = target or flat_layout(described.shape, described.dtype, self.machine)
+                chain = self.graph.chain(operand)
+                members = max(max(1, self.graph.values[v].members) for v in chain)
+                home = home_place(layout, view, described.dtype, members, self.machine.tiles)
+                value = self.graph.stored(operand, home)
+            stored.append(value)
+        stages = self.pricer.operator(node, choice, tuple(stored))
+        sequences = [
+            max(max(1, self.graph.values[v].members) for v in self.graph.chain(operand)) > 1
+            for operand in node.operands
+        ]
+        return self.pricer.alone(stages, sequences), stages.peak_bytes()
+
+    def placed(self, value: int, state: State) -> Value | None:
+        """A value where it lies; None for what its first reader places."""
+        if self.as_met(value, state) is None:
+            return None
+        return self.graph.stored(value, state.planned.placements[value])
+
+    def group_options(
+        self, group: list[OperatorNode], block: tuple[Node, ...]
+    ) -> Callable[[State], Iterator[tuple[str, Decisions]]]:
+        """Products of one operand side by side, each on tiles of its own, and one after another."""
+
+        def options(state: State) -> Iterator[tuple[str, Decisions]]:
+            ranges = side_by_side(self.graph, group, self.machine)
+            modes: list[tuple[str, list[tuple[int, int]]]] = [("one after another", [(0, 0)] * len(group))]
+            if ranges is not None:
+                modes.append(("side by side", ranges))
+            for label, tiles in modes:
+                choices: dict[str, Choice] = {}
+                try:
+                    for node, share in zip(group, tiles, strict=True):
+                        near = replace(surroundings(self.graph, node, block, self.machine), tiles=share)
+                        choices[node.name] = self.default(node, near, state)
+                except TileError:
+                    continue
+                if any(choices[n.name] != state.planned.choices[n.name] for n in group):
+                    yield label, self.with_choices(state, choices)
+
+        return options
+
+    def default(self, node: OperatorNode, near: Surroundings, state: State) -> Choice:
+        strategy = strategies(node.operator)[0]
+        values = tuple(self.as_met(v, state) for v in node.operands)
+        return Choice(strategy, strategy.default(node.operator, values, self.machine, near))
+
+    def beside(self, group: list[OperatorNode], state: State) -> bool:
+        """Whether products of one operand are on tiles of their own."""
+        bases = [getattr(state.planned.choices[n.name].record, "base", 0) for n in group]
+        return len(set(bases)) == len(bases)
+
+    def carried_options(
+        self, node: RepeatNode, argument: int
+    ) -> Callable[[State], Iterator[tuple[str, Decisions]]]:
+        """Where a carried value may lie: as it is made before the repeat, or by an iteration."""
+
+        def options(state: State) -> Iterator[tuple[str, Decisions]]:
+            carried = next(c for c in node.carried if c.argument == argument)
+            name = self.graph.values[argument].name
+            now = state.planned.placements[argument]
+            for label, value in (
+                ("as an iteration makes it", carried.following),
+                ("as it begins", carried.initial),
+            ):
+                where = state.planned.placements.get(value)
+                if where is None or where == now or not carriable_place(where):
+                    continue
+                layouts = {**state.decisions.layouts, name: where}
+                yield label, Decisions(state.decisions.choices, layouts)
+
+        return options
+
+    def with_choices(self, state: State, choices: Mapping[str, Choice]) -> Decisions:
+        return Decisions({**state.decisions.choices, **choices}, state.decisions.layouts)
+
+    def as_met(self, value: int, state: State) -> Value | None:
+        """A value as an operator meets it: None for what its first reader places."""
+        if self.graph.values[self.graph.chain(value)[-1]].origin in ("parameter", "input", "constant"):
+            return None
+        where = state.planned.placements.get(value)
+        return None if where is None else self.graph.stored(value, where)
+
+
+def carriable_place(where: Placement) -> bool:
+    """Whether a repeat can carry a value there: it fills its storage, once."""
+    layout, view = where
+    storage = tuple(axis.extent for axis in layout.axes)
+    return layout.chunk is None and not layout.replicas and view.is_bijection(storage)

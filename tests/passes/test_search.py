@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search for plans of whole programs: cheaper, the same everywhere, replayed, and driven by memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import StringAttr
+
+import tilewright.api as api
+from tilewright import settings
+from tilewright.dialects.parsing import context, parse_module
+from tilewright.frontends.workloads import vit
+from tilewright.frontends.workloads.encoder import Mode, Shape
+from tilewright.machine import load
+from tilewright.passes import pipeline
+from tilewright.passes.ir.graph import GraphOfModule
+from tilewright.passes.ir.tensors import MACHINE
+from tilewright.planning.graph import Graph, OperatorNode
+from tilewright.planning.operators import strategies
+from tilewright.planning.operators.strategy import Choice
+from tilewright.planning.operators.targets import flat_layout
+from tilewright.planning.plan import Plan
+from tilewright.planning.search.price import Pricer
+from tilewright.planning.search.report import report
+from tilewright.planning.search.search import BUDGETS, Search
+from tilewright.planning.stages import PlanError
+
+SMALL = Shape(tokens=16, width=64, heads=4, mlp=128, layers=3, batch=1, patch=48)
+
+PRODUCT = """
+builtin.module {
+  func.func @main(%x: tensor<64x64xf16> {tile.input = "x"},
+                  %w: tensor<64x64xf16> {tile.parameter = "w"}) -> tensor<64x64xf16> {
+    %y = tile_tensor.matmul %x, %w : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+    %z = tile_tensor.matmul %y, %w : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+    func.return {tile.outputs = ["z"]} %z : tensor<64x64xf16>
+  }
+}
+"""
+
+
+def graph_of(text: str, machine: str) -> Graph:
+    module = parse_module(text, ctx=(ctx := context()))
+    pipeline.compile(module, machine, context=ctx, until="tile-fuse-epilogues")
+    module.attributes[MACHINE] = StringAttr(machine)
+    return GraphOfModule(module).graph
+
+
+@pytest.fixture(scope="module")
+def searched() -> Search:
+    found = Search(graph_of(vit.build(SMALL).program, "t16"), load("t16"), Plan(), BUDGETS["fast"])
+    found.best()
+    return found
+
+
+def test_the_plan_is_cheaper_and_its_report_says_why(searched: Search) -> None:
+    best = searched.best()
+    assert best.price.cycles < 0.9 * searched.favourite.price.cycles
+    found = report(searched, best)
+    assert found["winner"]["price"]["cycles"] == best.price.cycles
+    assert found["winner"]["differs"]
+    tried = [entry for entries in found["points"].values() for entry in entries]
+    assert {"cycles"} <= {entry["dropped"] for entry in tried}
+    # an option that is better by itself is cheaper than all that were dropped for their cycles
+    assert all(e["cycles"] >= best.price.cycles for e in tried if e["dropped"] == "cycles")
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_what_it_promises_is_executed(searched: Search) -> None:
+    """Outputs as the reference, fewer cycles than by the default rule; the plan replays without search."""
+    folder = vit.build(SMALL, Mode(precision="f16"))
+    programs = {effort: api.compile(folder.program, "t16", search=effort) for effort in ("off", "fast")}
+    inputs, parameters = dict(folder.inputs), dict(folder.parameters)
+    results = {effort: api.run(p, inputs, parameters) for effort, p in programs.items()}
+    assert results["fast"].cycles["total"] < 0.95 * results["off"].cycles["total"]
+    expected = api.reference(folder.program, inputs, parameters)
+    for name, value in expected.items():
+        np.testing.assert_allclose(results["fast"].outputs[name], value, rtol=0.05, atol=0.05)
+    again = api.compile(folder.program, "t16", plan=programs["fast"].plan, search="fast")
+    assert again.text() == programs["fast"].text()
+
+
+def test_a_refusal_leads_to_a_plan_that_needs_less(searched: Search) -> None:
+    """What the allocator lacks is taken off the memory: the next plan is another, and smaller."""
+    search = Search(searched.graph, searched.machine, Plan(), BUDGETS["fast"])
+    first = search.best()
+    need = next(n for n in first.price.needs if n.memory == "any")
+    search.refuse(first, "tile memory is 4000 bytes short", "any", 4000)
+    second = search.best()
+    after = next(n for n in second.price.needs if n.memory == "any")
+    assert search.key(first) != search.key(second)
+    assert after.live < need.live
+    assert search.lacks(first)
+    assert search.rounds[0].missing == 4000
+
+
+def test_a_shard_that_no_range_holds_is_refused_when_it_is_made() -> None:
+    machine = load("t4")
+    graph = graph_of(PRODUCT.replace("64x64", "512x512"), "t4")
+    pricer = Pricer(machine)
+    node = next(n for n in graph.nodes() if isinstance(n, OperatorNode))
+    strategy = strategies(node.operator)[0]
+    choice = Choice(strategy, strategy.record.from_json({"grid": [1, 1, 1, 1]}))
+    types = node.operator.operand_types
+    values = tuple(
+        graph.stored(v, flat_layout(shape, dtype, machine))
+        for v, (shape, dtype) in zip(node.operands, types, strict=True)
+    )
+    with pytest.raises(PlanError, match="takes 524,288 bytes of a tile, the largest range of"):
+        pricer.operator(node, choice, values)
+
+
+def test_the_report_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "reports" / "plan.json"
+    with settings.use(settings.Settings(search="fast", plan_report=path)):
+        module = parse_module(PRODUCT, ctx=(ctx := context()))
+        pipeline.compile(module, "t4", context=ctx)
+    found = json.loads(path.read_text("utf-8"))
+    assert found["format"] == "tilewright-plan-report"
+    assert found["rounds"][-1]["verdict"] == "fits"
+
+
+@pytest.mark.slow
+def test_hash_seeds_do_not_matter(tmp_path: Path) -> None:
+    program = tmp_path / "program.mlir"
+    program.write_text(vit.build(SMALL).program, encoding="utf-8")
+    texts = []
+    for seed in ("0", "1", "77"):
+        out = tmp_path / f"{seed}.mlir"
+        command = [sys.executable, "-m", "tilewright.tools.tile_opt", str(program), "--machine", "t16"]
+        command += ["-p", "tile-fuse-epilogues,tile-plan-layouts", "--search=fast", "-o", str(out)]
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": seed})
+        texts.append(out.read_text("utf-8"))
+    assert texts[0] == texts[1] == texts[2]
