@@ -13,7 +13,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from xdsl.context import Context
@@ -49,7 +49,7 @@ from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
 from tilewright.passes.tile_select_homes import TileSelectHomesPass
 from tilewright.planning.plan import Plan
 from tilewright.planning.search.search import DEFAULT_EFFORT, Effort, Search
-from tilewright.settings import current
+from tilewright.settings import current, use
 from tilewright.suggestions import near
 
 Homes = Literal["planned", "selected", "auto"]
@@ -297,6 +297,10 @@ def compile(
         module.verify()
 
 
+ATTEMPT_NODES = 20_000
+"""Units placed before another plan is tried."""
+
+
 class _Attempts:
     """
     A compilation whose plan is searched: plans are tried, the most promising first, until one fits. What did
@@ -335,7 +339,7 @@ class _Attempts:
                 self.stage(stage, self.options)
             return
         original = self.program.clone()
-        nearest: tuple[int, TileError] | None = None
+        nearest: tuple[int, Plan, Literal["planned", "selected"]] | None = None
         while True:
             state = search.best()
             found = search.plan(state)
@@ -348,13 +352,18 @@ class _Attempts:
                     return
                 missing, memory = what_is_missing(failure)
                 if nearest is None or missing < nearest[0]:
-                    nearest = missing, failure
+                    nearest = missing, found, homes
             assert failure is not None
             search.refuse(state, failure.message, memory, missing, homes)
             if search.exhausted or search.key(search.best()) in search.refused:
                 report(search, state)
                 assert nearest is not None
-                raise _with_rounds(nearest[1], search)
+                self.failed.clear()
+                _restore(self.program, original)
+                again = self.attempt(nearest[1], nearest[2], original, trial=False)
+                if again is None:
+                    return
+                raise _with_rounds(again, search)
 
     def modes(self) -> tuple[Literal["planned", "selected"], ...]:
         """How homes are placed: as it seems best, then balanced."""
@@ -363,7 +372,12 @@ class _Attempts:
         return (self.options.homes,)
 
     def attempt(
-        self, plan: Plan, homes: Literal["planned", "selected"], original: ModuleOp
+        self,
+        plan: Plan,
+        homes: Literal["planned", "selected"],
+        original: ModuleOp,
+        *,
+        trial: bool = True,
     ) -> TileError | None:
         """Compile with a plan; what is in the way, or None. The program is as it was before, or compiled."""
         key = plan.text(), homes
@@ -374,8 +388,9 @@ class _Attempts:
         todo = self.left(homes)
         start = [stage.name for stage in todo].index(TilePlanLayoutsPass.name)
         try:
-            for stage in todo[start:]:
-                self.stage(stage, Options(self.options.machine, plan, homes, "off"))
+            with use(replace(current(), trial=trial, allocation_nodes=ATTEMPT_NODES if trial else None)):
+                for stage in todo[start:]:
+                    self.stage(stage, Options(self.options.machine, plan, homes, "off"))
         except TileError as error:
             self.failed[key] = error
             return error

@@ -29,7 +29,7 @@ from tilewright.passes.ir.support import SUPPORT, SUPPORT_KEYS, check_row_cap
 from tilewright.passes.ir.tensors import machine_of
 from tilewright.planning.memory.check import check
 from tilewright.planning.memory.explain import refuse_pins
-from tilewright.planning.memory.place import Unplaced, allocate
+from tilewright.planning.memory.place import NODES, Unplaced, allocate
 from tilewright.planning.memory.problem import Solution
 from tilewright.settings import current
 
@@ -72,9 +72,9 @@ def place(requests_for: Callable[[bool], Requests], label: str) -> tuple[Request
         dump(requests, label)
         refuse_pins(requests.problem)
         try:
-            solution = allocate(requests.problem, polish=0)
+            solution = allocate(requests.problem, current().allocation_nodes or NODES, polish=0)
         except Unplaced as failed:
-            raise explain_in_ir(requests, failed) from None
+            raise explain_in_ir(requests, failed, thorough=not current().trial) from None
     faults = check(requests.problem, solution.addresses, solution.choices)
     if faults:
         raise AssertionError("buffers are placed illegally: " + "; ".join(str(f) for f in faults[:10]))

@@ -90,8 +90,14 @@ def searched(
     if effort == "off":
         return None
     program, machine = _program(module, demanded, option)
+    told = settings.current()
     search = Search(
-        program.graph, machine, demanded, BUDGETS[effort], row_cap=settings.current().exchange_cap
+        program.graph,
+        machine,
+        demanded,
+        BUDGETS[effort],
+        row_cap=told.exchange_cap,
+        executor=told.executor,
     )
     return search if search.open else None
 

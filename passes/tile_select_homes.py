@@ -13,7 +13,7 @@ off.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from xdsl.context import Context
@@ -142,9 +142,10 @@ def misfit(module: ModuleOp, machine: Machine, homes: list[Home], layouts: list[
 def too_large(function: FuncOp, machine: Machine) -> str | None:
     """Why a function on buffers does not fit, or None; it is scheduled and placed on the way."""
     try:
-        merge_function(function)
-        schedule_phases(function, machine)
-        place_function(function, machine)
+        with settings.use(replace(settings.current(), trial=True)):
+            merge_function(function)
+            schedule_phases(function, machine)
+            place_function(function, machine)
     except TileError as error:
         return error.message
     return None

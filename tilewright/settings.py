@@ -14,7 +14,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,14 @@ class Settings:
     """Plan file that forces choices of the planner."""
     search: Literal["off", "fast", "full"] | None = None
     """How much is searched for plans."""
+    executor: Executor | None = None
+    """Whose workers price plans; None: this process."""
     plan_report: Path | None = None
     """File to which the search writes its report (JSON)."""
+    trial: bool = False
+    """Whether this is a trial: what does not fit is said at once, without what would help."""
+    allocation_nodes: int | None = None
+    """Units placed before a program is said not to fit; None: as many as allocation takes by itself."""
     exchange_cap: int | None = None
     """Most bytes of encoded exchange rows on a tile, instead of the machine's policy."""
     exchange_items: str | None = None

@@ -56,6 +56,8 @@ from tilewright.tools.driver.timing import Timing
 from tilewright.version import __version__
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from tilewright.tools.driver.layout_pictures import LayoutPictures
     from tilewright.tools.driver.layout_printing import Aliases
     from tilewright.tools.driver.statistics import Statistics
@@ -155,6 +157,11 @@ class TileOptMain(xDSLOptMain):
             "--search",
             choices=("off", "fast", "full"),
             help="how much is searched for plans of whole programs (default: off)",
+        )
+        add(
+            "--executor",
+            metavar="SPEC",
+            help="who prices plans: processes[:N], dask://HOST:PORT (default: this process)",
         )
         add("--plan-report", type=Path, metavar="FILE", help="write what the search tried to FILE (JSON)")
         add(
@@ -408,7 +415,11 @@ class TileOptMain(xDSLOptMain):
         )
         if self.args.dump_pass_pipeline:
             sys.stderr.write(describe_pipeline(self.pipeline.passes))
-        with settings.use(defaults), sidecar.reading(self._tables_of_input()):
+        with (
+            self._executor() as executor,
+            settings.use(dataclasses.replace(defaults, executor=executor)),
+            sidecar.reading(self._tables_of_input()),
+        ):
             if self.args.shrink:
                 super().run()
                 return
@@ -424,6 +435,14 @@ class TileOptMain(xDSLOptMain):
                     sys.stderr.write(text)
                 if self._timing is not None:
                     sys.stderr.write(self._timing.report())
+
+    def _executor(self) -> AbstractContextManager[Executor | None]:
+        """Whose workers price plans."""
+        if self.args.executor is None:
+            return nullcontext()
+        from tilewright.planning.search.workers import executor_of
+
+        return executor_of(self.args.executor)
 
     def _asked(self) -> str | None:
         """The answer to a question about the tool itself."""

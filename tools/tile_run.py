@@ -80,6 +80,11 @@ def _parser() -> ToolParser:
         help="how much is searched for plans of whole programs (default: off)",
     )
     parser.add_argument(
+        "--executor",
+        metavar="SPEC",
+        help="who prices plans: processes[:N], dask://HOST:PORT (default: this process)",
+    )
+    parser.add_argument(
         "--plan-report", type=Path, metavar="FILE", help="write what the search tried to FILE (JSON)"
     )
     parser.add_argument(
@@ -281,19 +286,24 @@ def _compile(job: _Job) -> _Compiled:
     from tilewright.dialects.tile_asm import program_to_module
     from tilewright.machine import load
     from tilewright.passes.ir.exchange import read_figures
+    from tilewright.planning.search.workers import executor_of
     from tilewright.tools import run_checks, run_report
 
     options, module, clock = job.options, job.module, job.clock
     work = run_report.program_work(module, job.machine)
     began = time.perf_counter()
     decided: list[Plan] = []
-    with settings.use(
-        settings.Settings(
-            search=options.search,
-            plan_report=options.plan_report,
-            exchange_cap=options.exchange_cap,
-            exchange_items=options.exchange_items,
-        )
+    with (
+        executor_of(options.executor) as executor,
+        settings.use(
+            settings.Settings(
+                search=options.search,
+                executor=executor,
+                plan_report=options.plan_report,
+                exchange_cap=options.exchange_cap,
+                exchange_items=options.exchange_items,
+            )
+        ),
     ):
         try:
             program = compile_module(

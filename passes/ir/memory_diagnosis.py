@@ -26,11 +26,13 @@ CASTS = 4
 """Casts that are tried before their exchange, the largest buffers first."""
 
 
-def explain_in_ir(requests: Requests, failed: Unplaced) -> AllocationError:
+def explain_in_ir(requests: Requests, failed: Unplaced, *, thorough: bool = True) -> AllocationError:
     """
     The error for a program that does not fit, at the op that allocates what is missing or what is largest.
+    Not `thorough`: without what would help.
     """
-    diagnosis = explain(requests.problem, failed, casts_before_exchanges(requests))
+    suggestions = casts_before_exchanges(requests) if thorough else []
+    diagnosis = explain(requests.problem, failed, suggestions, thorough=thorough)
     error = AllocationError(diagnosis)
     named = (*((diagnosis.missing,) if diagnosis.missing is not None else ()), *diagnosis.largest)
     for buffer in named:

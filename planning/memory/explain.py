@@ -141,6 +141,10 @@ class Diagnosis:
         }
 
 
+FRAGMENTED = "fragmentation", "the bytes are there, but in pieces (fragmentation)"
+"""Kind and text of what is left where nothing else is to blame."""
+
+
 class AllocationError(TileError):
     """A problem that has no placement, or none that was found; `diagnosis` says which."""
 
@@ -201,16 +205,22 @@ def proofs(problem: Problem) -> list[Payload]:
     return sorted(found, key=lambda p: (p.memory != "any", -p.short, p.number))
 
 
-def explain(problem: Problem, failed: Unplaced, suggestions: Sequence[tuple[str, Problem]] = ()) -> Diagnosis:
+def explain(
+    problem: Problem,
+    failed: Unplaced,
+    suggestions: Sequence[tuple[str, Problem]] = (),
+    *,
+    thorough: bool = True,
+) -> Diagnosis:
     """
     Why the attempt `failed`. `suggestions` are changed problems with what was changed, in words that follow
-    "if"; each is tried.
+    "if"; each is tried. Not `thorough`: nothing is tried.
     """
     if problem.alternatives:
         # The option with the least to place is nearest; the rest is said of it.
         best = min(combinations(problem, 64), key=lambda c: lower_bound(problem.choose(c)))
         names = [a.options[o].name for a, o in zip(problem.alternatives, best, strict=True)]
-        inner = explain(problem.choose(best), failed, suggestions)
+        inner = explain(problem.choose(best), failed, suggestions, thorough=thorough)
         return replace(
             inner,
             kind="alternatives",
@@ -232,7 +242,7 @@ def explain(problem: Problem, failed: Unplaced, suggestions: Sequence[tuple[str,
         kind = {"any": "capacity", "executable": "executable"}.get(worst.memory, "region")
         name = "tile memory" if worst.memory == "any" else f"{worst.memory} memory"
         text = f"{name} is {worst.short} bytes short"
-        tried = _try(problem, worst, suggestions)
+        tried = _try(problem, worst, suggestions) if thorough else ()
         return _diagnosis(problem, kind, True, text, worst, tried, None, others)
     missing = _missing(failed)
     fullest = max(
@@ -245,10 +255,10 @@ def explain(problem: Problem, failed: Unplaced, suggestions: Sequence[tuple[str,
         number = missing.classes[0] if missing.classes else fullest.number
         live = sum(b.extent + b.guard for b in live_buffers(problem, at, number))
         fullest = Payload(at, number, "any", live, problem.capacity)
-    kind, why = _binding(problem)
+    kind, why = _binding(problem) if thorough else FRAGMENTED
     subject = f"{missing.name}: {missing.extent} bytes" if missing is not None else "the program"
     text = f"{subject} found no place: {why}"
-    tried = _try(problem, fullest, suggestions)
+    tried = _try(problem, fullest, suggestions) if thorough else ()
     result = _diagnosis(problem, kind, False, text, fullest, tried, missing)
     unplaced = sum(
         b.extent for b, a in zip(failed.problem.buffers, failed.solution.addresses, strict=True) if a is None
@@ -358,7 +368,7 @@ def _binding(problem: Problem) -> tuple[str, str]:
     for kind, text, easier in lifted:
         if easier != problem and _fits(easier):
             return kind, text
-    return "fragmentation", "the bytes are there, but in pieces (fragmentation)"
+    return FRAGMENTED
 
 
 def _fits(problem: Problem) -> bool:

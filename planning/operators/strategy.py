@@ -105,6 +105,11 @@ def is_planned(kind: str) -> bool:
     return bool(_strategies.get(kind))
 
 
+def offered() -> dict[str, tuple[str, ...]]:
+    """The names of all strategies by kind of operator, in order."""
+    return {kind: tuple(s.name for s in found) for kind, found in sorted(_strategies.items())}
+
+
 def strategies(operator: Operator) -> tuple[Strategy, ...]:
     """The strategies that serve an operator, its favourite first."""
     return tuple(s for s in _strategies.get(operator.name, ()) if s.applies(operator))

@@ -97,8 +97,7 @@ class Price:
 
 class Pricer(Expander):
     """
-    Prices of programs on one machine. `work` counts what was expanded and enumerated, in nodes: the same on
-    every computer.
+    Prices of programs on one machine. `expanded` counts expansions, `spans` the messages enumerated.
     """
 
     def __init__(self, machine: Machine, *, balanced: bool = True, row_cap: int | None = None) -> None:
@@ -106,7 +105,7 @@ class Pricer(Expander):
         self.row_cap = machine.exchange_cap_bytes if row_cap is None else row_cap
         self.balanced = balanced
         """Parameters are spread evenly over the tiles, wherever planning places them at first."""
-        self.work = 0
+        self.expanded = 0
         self.spans = 0
         self._expansions: dict[Hashable, Stages | PlanError] = {}
         self._kernels: dict[int, tuple[ComputeStage, np.ndarray, bool]] = {}
@@ -122,7 +121,7 @@ class Pricer(Expander):
         key = (node.name, choice.strategy.name, choice.record, zero_lanes, _places(operands))
         found = self._expansions.get(key)
         if found is None:
-            self.work += 1
+            self.expanded += 1
             try:
                 found = super().operator(node, choice, operands)
                 self._check_ranges(found)
@@ -151,7 +150,7 @@ class Pricer(Expander):
     def _remembered(self, key: Hashable, make: object) -> Stages:
         found = self._expansions.get(key)
         if found is None:
-            self.work += 1
+            self.expanded += 1
             found = self._expansions[key] = make()  # type: ignore[operator]
         assert isinstance(found, Stages)
         return found
@@ -227,7 +226,6 @@ class Pricer(Expander):
                 parts.append(Messages(t.src_tile, src, t.src_byte, t.dst_tile, dst, t.dst_byte, t.nbytes))
         messages = Messages.concatenate(parts)
         self.spans += len(messages)
-        self.work += len(messages) // SPANS_PER_NODE
         cycles = FABRICS.of(self.machine).estimate(messages, self.machine).cycles
         if not cycles:
             return PhasePrice(0, 0, None)

@@ -36,7 +36,7 @@ def report(search: Search, winner: State) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "machine": search.machine.name,
-        "work": search.pricer.work,
+        "nodes": search.nodes,
         "default": _state(search, search.favourite),
         "winner": _state(search, winner),
         "second": None if second is None else _state(search, second),

@@ -18,6 +18,7 @@ that should have fit, the memory that it lacked is counted as smaller by as much
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
@@ -39,7 +40,8 @@ from tilewright.planning.search.favourites import (
     side_by_side,
     surroundings,
 )
-from tilewright.planning.search.price import Price, Pricer
+from tilewright.planning.search.price import SPANS_PER_NODE, Price
+from tilewright.planning.search.workers import BATCH, Answer, Evaluator, Program, SharedEvaluator
 from tilewright.planning.stages import Value
 from tilewright.planning.unfold import unfold
 
@@ -49,11 +51,11 @@ Effort = Literal["off", "fast", "full"]
 @dataclass(frozen=True)
 class Budget:
     """
-    How much is searched. nodes: expansions, enumerated spans counted by `SPANS_PER_NODE`. width: states that
-    go on behind a point. records: candidates of each strategy of an operator. passes: over the program.
-    rounds: plans that the allocator may refuse. Of an operator's candidates the `keep` that are cheapest by
-    themselves are priced with the whole program, those only that take no more than `slack` times what the
-    choice in force takes (and a phase).
+    How much is searched. nodes: prices of whole programs and of single operators, by `Search.weights`. width:
+    states that go on behind a point. records: candidates of each strategy of an operator. passes: over the
+    program. rounds: plans that the allocator may refuse. Of an operator's candidates the `keep` that are
+    cheapest by themselves are priced with the whole program, those only that take no more than `slack` times
+    what the choice in force takes (and a phase).
     """
 
     nodes: int
@@ -66,8 +68,8 @@ class Budget:
 
 
 BUDGETS: Mapping[str, Budget] = {
-    "fast": Budget(nodes=2_000, width=1, records=8, passes=2, rounds=8, keep=4, slack=1.05),
-    "full": Budget(nodes=40_000, width=4, records=32, passes=4, rounds=16, keep=16, slack=1.3),
+    "fast": Budget(nodes=5_000, width=1, records=8, passes=2, rounds=8, keep=4, slack=1.05),
+    "full": Budget(nodes=80_000, width=4, records=32, passes=4, rounds=16, keep=16, slack=1.3),
 }
 
 DEFAULT_EFFORT: Effort = "off"
@@ -78,6 +80,9 @@ WORTH = 0.998
 
 MULTIPLIER = 16.0
 """Cycles that a missing byte costs at first, for each cycle that the program takes a byte of memory."""
+
+CROWDED = 6
+"""Where memory is missing, so many times as many candidates are looked at: the lean ones are not the fast."""
 
 RISE = 4.0
 """Factor by which the multipliers rise in every round."""
@@ -144,20 +149,31 @@ class Search:
     budget: Budget
     balanced: bool = True
     row_cap: int | None = None
+    executor: Executor | None = None
+    batch: int = BATCH
     tried: list[Tried] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.pricer = Pricer(self.machine, balanced=self.balanced, row_cap=self.row_cap)
+        program = Program(self.graph, self.machine, self.demanded, self.balanced, self.row_cap)
+        self.evaluator = (
+            Evaluator(program)
+            if self.executor is None
+            else SharedEvaluator(program, self.executor, self.batch)
+        )
+        self.pricer = self.evaluator.pricer
         self.margins: dict[str, int] = {}
         self.multiplier = 0.0
         self.refused: dict[str, str] = {}
-        self.spent = 0
         self.favourite = self.state(Decisions())
         self.multiplier = MULTIPLIER * self.favourite.price.cycles / self.machine.sram_bytes
         self.favourite = self.valued(self.favourite)
         self.known: dict[str, State] = {}
         self.searched = False
+        self.nodes = 0
+        spans = self.pricer.spans // SPANS_PER_NODE
+        self.weights = 1 + spans // 8, 2 + spans
+        """Nodes that the price of one operator takes, and that of a whole program."""
         self.open = next(self.points(), None) is not None
         """Whether there is anything to decide."""
 
@@ -256,20 +272,26 @@ class Search:
         self.searched = True
         self.known.setdefault(self.key(start), start)
         budget = self.budget.nodes
-        first = self.pricer.work
+        first = self.nodes
         points = list(self.points())
+        if self.budget.width == 1:  # where one state goes on, what costs most comes first
+            points.sort(key=self.urgency)
         beam = [min([start, *self.known.values()], key=lambda s: s.value)]
         for _ in range(self.budget.passes):
             before = beam[0].value
             for point in points:
-                if self.pricer.work - first > budget:
+                if self.nodes - first > budget:
                     break
                 beam = self.step(point, beam)
-            if beam[0].value >= before or self.pricer.work - first > budget:
+            if beam[0].value >= before or self.nodes - first > budget:
                 break
-        self.spent += self.pricer.work - first
         for state in beam:
             self.known.setdefault(self.key(state), state)
+
+    def urgency(self, point: Point) -> int:
+        """Points in the order of what their operators cost, layouts of carried values before all."""
+        cost = self.favourite.price.cycles_of
+        return -sum(cost.get(name, 0) for name in point.operators) if point.operators else -(1 << 62)
 
     def step(self, point: Point, beam: list[State]) -> list[State]:
         """The best states behind a point, those whose live values lie alike being one."""
@@ -282,20 +304,22 @@ class Search:
 
         for state in beam:
             add(state)
-            for option, decisions in point.options(state):
-                new = self.attempt(point.name, option, decisions)
+            options = list(point.options(state))
+            self.nodes += self.weights[1] * len(options)
+            answers = self.evaluator.many([decisions for _, decisions in options])
+            for (option, decisions), answer in zip(options, answers, strict=True):
+                new = self.noted(point.name, option, decisions, answer)
                 if new is not None:
                     add(new)
         ranked = sorted(found.values(), key=lambda s: s.value)
         return ranked[: self.budget.width]
 
-    def attempt(self, point: str, option: str, decisions: Decisions) -> State | None:
-        """A state under an option, noted; None where it cannot be."""
-        try:
-            state = self.state(decisions)
-        except TileError as error:
-            self.tried.append(Tried(point, option, None, 0, error.message))
+    def noted(self, point: str, option: str, decisions: Decisions, answer: Answer) -> State | None:
+        """The state of an option, noted; None where it cannot be."""
+        if answer.price is None or answer.planned is None:
+            self.tried.append(Tried(point, option, None, 0, answer.refusal))
             return None
+        state = self.valued(State(decisions, answer.planned, answer.price, 0.0))
         reason = "memory" if self.lacks(state) else ""
         self.tried.append(Tried(point, option, state.price.cycles, self.short(state), reason))
         if not self.lacks(state):
@@ -370,7 +394,7 @@ class Search:
                         records = list(
                             islice(
                                 strategy.candidates(node.operator, values, self.machine, around),
-                                self.budget.records,
+                                self.budget.records * (CROWDED if self.lacks(state) else 1),
                             )
                         )
                     except TileError:
@@ -396,6 +420,7 @@ class Search:
         now = self.alone(node, current, values)
         crowded = self.lacks(state)
         found: list[tuple[int, int, str, Choice]] = []
+        self.nodes += self.weights[0] * len(offers)
         for i, (text, choice) in enumerate(offers):
             try:
                 cycles, nbytes = self.alone(node, choice, values)

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
 import sys
+from concurrent.futures import BrokenExecutor, Executor, Future
 from pathlib import Path
 
 import numpy as np
@@ -30,17 +32,18 @@ from tilewright.planning.plan import Plan
 from tilewright.planning.search.price import Pricer
 from tilewright.planning.search.report import report
 from tilewright.planning.search.search import BUDGETS, Search
+from tilewright.planning.search.workers import ExecutorError, executor_of
 from tilewright.planning.stages import PlanError
 
 SMALL = Shape(tokens=16, width=64, heads=4, mlp=128, layers=3, batch=1, patch=48)
 
 PRODUCT = """
 builtin.module {
-  func.func @main(%x: tensor<64x64xf16> {tile.input = "x"},
-                  %w: tensor<64x64xf16> {tile.parameter = "w"}) -> tensor<64x64xf16> {
+  func.func @main(%x: tensor<64x64xf16> {tile_tensor.input = "x"},
+                  %w: tensor<64x64xf16> {tile_tensor.parameter = "w"}) -> tensor<64x64xf16> {
     %y = tile_tensor.matmul %x, %w : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
     %z = tile_tensor.matmul %y, %w : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
-    func.return {tile.outputs = ["z"]} %z : tensor<64x64xf16>
+    func.return %z : tensor<64x64xf16>
   }
 }
 """
@@ -139,3 +142,63 @@ def test_hash_seeds_do_not_matter(tmp_path: Path) -> None:
         subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": seed})
         texts.append(out.read_text("utf-8"))
     assert texts[0] == texts[1] == texts[2]
+
+
+class Dying(Executor):
+    """Runs what it is given here, until it has had enough: then as if all workers had been killed."""
+
+    def __init__(self, tasks: int) -> None:
+        self.left = tasks
+
+    def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+        if self.left == 0:
+            raise BrokenExecutor
+        self.left -= 1
+        future: Future[object] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@pytest.mark.parametrize(("batch", "tasks"), [(1, 1 << 30), (7, 1 << 30), (64, 1 << 30), (7, 10)])
+def test_workers_and_batches_do_not_matter(batch: int, tasks: int) -> None:
+    """The same plan from any batch size, and when the workers die on the way."""
+    graph, machine = graph_of(PRODUCT, "t4"), load("t4")
+    alone = Search(graph, machine, Plan(), BUDGETS["fast"])
+    shared = Search(graph, machine, Plan(), BUDGETS["fast"], executor=Dying(tasks), batch=batch)
+    assert shared.key(shared.best()) == alone.key(alone.best())
+    assert [t.__dict__ for t in shared.tried] == [t.__dict__ for t in alone.tried]
+    assert shared.best().price == alone.best().price
+
+
+@pytest.mark.slow
+def test_a_cluster_finds_the_same_plan() -> None:
+    distributed = pytest.importorskip("distributed")
+    graph, machine = graph_of(PRODUCT, "t4"), load("t4")
+    alone = Search(graph, machine, Plan(), BUDGETS["fast"])
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address.replace("tcp://", "dask://")
+        with executor_of(address) as executor:
+            shared = Search(graph, machine, Plan(), BUDGETS["fast"], executor=executor)
+            assert shared.key(shared.best()) == alone.key(alone.best())
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("threads", "'threads' names no executor"),
+        ("processes:0", "'processes:0' names no executor"),
+        ("dask://", "'dask://' names no executor"),
+    ],
+)
+def test_what_names_no_executor(spec: str, message: str) -> None:
+    with pytest.raises(ExecutorError, match=message), executor_of(spec):
+        pass
+
+
+def test_a_scheduler_that_is_not_there() -> None:
+    if importlib.util.find_spec("distributed") is None:
+        message = "dask.distributed is not installed"
+    else:
+        message = "no scheduler answers at 127.0.0.1:1"
+    with pytest.raises(ExecutorError, match=message), executor_of("dask://127.0.0.1:1"):
+        pass
