@@ -21,14 +21,17 @@ from tilewright import settings
 from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.program_check import check_placed, check_types
+from tilewright.instrumentation import remark, remarks_wanted
 from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.graph import GraphOfModule
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.support import RowsTooLong
 from tilewright.passes.ir.tensors import MACHINE, machine_of
+from tilewright.planning.graph import OperatorNode
 from tilewright.planning.memory.capacity import check_capacity
 from tilewright.planning.memory.explain import AllocationError
+from tilewright.planning.operators import Choice
 from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import choose
 from tilewright.planning.search.report import write_report
@@ -125,7 +128,19 @@ def what_is_missing(error: TileError) -> tuple[int, str]:
 
 
 def report(search: Search, state: State) -> None:
-    """Write the report of a search, where one is asked for."""
+    """Remark on what differs from the default rule, and write the report where one is asked for."""
+    for node in search.graph.nodes() if remarks_wanted() else ():
+        if not isinstance(node, OperatorNode) or node.name not in state.planned.choices:
+            continue
+        old, new = search.favourite.planned.choices[node.name], state.planned.choices[node.name]
+        if old != new:
+            saved = search.favourite.price.cycles - state.price.cycles
+            text = f"`{node.name}`: {_shown(new)} instead of {_shown(old)}"
+            remark("choice", f"{text} (all choices together save {saved:,} cycles)", node.where)
     path = settings.current().plan_report
     if path is not None:
         write_report(search, state, path)
+
+
+def _shown(choice: Choice) -> str:
+    return " ".join(f"{key}={value}" for key, value in choice.to_json().items())

@@ -5,10 +5,9 @@ out the load.
 
 The storage groups of the program (parameters and sequences of them; buffers derived from them are none) are
 assigned largest first. All members of a sequence share one rotation, written on the argument and on the
-arguments of the repeats that it passes through. A choice is accepted only if the whole program, its exchanges
-scheduled and its memory allocated again, still fits; else fewer groups move, and in the end none. Pinned
-homes, homes that are read in place and homes with copies stay. `automatic-homes=false` switches the choice
-off.
+arguments of the repeats that it passes through. A choice is accepted only if the whole program, scheduled and
+placed again, still fits; else fewer groups move, and in the end none. Pinned homes, homes that are read in
+place and homes with copies stay. `automatic-homes=false` switches the choice off.
 """
 
 from __future__ import annotations

@@ -193,7 +193,7 @@ def unfold(
     for node in graph.body:
         if isinstance(node, ReadNode):
             unfolding.outputs(node)
-    return Unfolded(unfolding.stores, _ordered(unfolding.out))
+    return Unfolded(unfolding.stores, _ordered(unfolding.out, _in_several_runs(unfolding.out)))
 
 
 @dataclass(frozen=True)
@@ -406,7 +406,31 @@ class _Unfolding:
 # -- order
 
 
-def _ordered(items: Sequence[Step | Loop | Cut]) -> list[Item]:
+def _in_several_runs(items: Sequence[Step | Loop | Cut]) -> set[Store]:
+    """Buffers that are used in more than one straight run, or as sequences of a repeat."""
+    runs: dict[Store, int] = {}
+    several: set[Store] = set()
+    number = 0
+
+    def walk(items: Sequence[Step | Loop | Cut]) -> None:
+        nonlocal number
+        number += 1
+        for item in items:
+            if isinstance(item, Step):
+                for store in (*item.reads, *item.writes):
+                    if runs.setdefault(store, number) != number:
+                        several.add(store)
+                continue
+            if isinstance(item, Loop):
+                several.update(item.sequences)
+                walk(item.body)
+            number += 1
+
+    walk(items)
+    return several
+
+
+def _ordered(items: Sequence[Step | Loop | Cut], several: set[Store]) -> list[Item]:
     """Items in the order of merged phases, those of repeats too."""
     result: list[Item] = []
     run: list[Step] = []
@@ -414,15 +438,15 @@ def _ordered(items: Sequence[Step | Loop | Cut]) -> list[Item]:
         if isinstance(item, Step):
             run.append(item)
             continue
-        result += _merged(run)
+        result += _merged(run, several)
         run = []
         if isinstance(item, Loop):
-            item.body[:] = _ordered(item.body)
+            item.body[:] = _ordered(item.body, several)
             result.append(item)
-    return result + _merged(run)
+    return result + _merged(run, several)
 
 
-def _merged(run: list[Step]) -> list[Item]:
+def _merged(run: list[Step], several: set[Store]) -> list[Item]:
     if not run:
         return []
     level = levels(
@@ -433,7 +457,7 @@ def _merged(run: list[Step]) -> list[Item]:
             for s in run
         ]
     )
-    run, level = _without_equal_copies(run, level)
+    run, level = _without_equal_copies(run, level, several)
     phases = [n for s, n in zip(run, level, strict=True) if s.is_exchange]
     if len(set(phases)) == len(phases):
         return [Phase([s]) if s.is_exchange else s for s in run]
@@ -446,7 +470,9 @@ def _merged(run: list[Step]) -> list[Item]:
     return result
 
 
-def _without_equal_copies(run: list[Step], level: list[int]) -> tuple[list[Step], list[int]]:
+def _without_equal_copies(
+    run: list[Step], level: list[int], several: set[Store]
+) -> tuple[list[Step], list[int]]:
     """The run without copies of one buffer, in one level, that an earlier step makes already."""
     writers: dict[Store, list[Step]] = {}
     for step in run:
@@ -470,7 +496,7 @@ def _without_equal_copies(run: list[Step], level: list[int]) -> tuple[list[Step]
                 target.buffer.layout,
                 target.buffer.dtype,
             )
-            if writers[target] == [step] and not target.kind and target.count == 1:
+            if writers[target] == [step] and not target.kind and target not in several:
                 if key in first:
                     gone.add(step)
                     _replace(run, target, first[key])

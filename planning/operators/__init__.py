@@ -29,6 +29,7 @@ from tilewright.planning.operators import (
 )
 from tilewright.planning.operators.base import Operator, Record, Surroundings
 from tilewright.planning.operators.empty import is_empty
+from tilewright.planning.operators.standard import with_weights_anywhere
 from tilewright.planning.operators.strategy import (
     Choice,
     Operands,
@@ -89,6 +90,7 @@ for _strategy in (
     *movement.STRATEGIES,
     *windows.STRATEGIES,
     *scatter.STRATEGIES,
+    *(with_weights_anywhere(s) for s in (*matmul.STRATEGIES, *attention.STRATEGIES)),
 ):
     register(_unless_empty(_strategy))
 

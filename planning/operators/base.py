@@ -50,6 +50,7 @@ class Surroundings:
     """
     What a default rule may know of the program around an operator.
 
+    `scarce`: memory is missing, so that candidates which take less of it are wanted though they are slower.
     `transposed`: whoever reads the result wants its rows innermost. `tiles`: the first tile and the number of
     tiles that are this operator's share while others run beside it; (0, 0): all. `head`: columns of the heads
     by which attention reads the result as queries or keys; 0 if it does not.
@@ -62,6 +63,7 @@ class Surroundings:
     head: int = 0
     batch: int = 1
     word: int = 0
+    scarce: bool = False
 
 
 _FIELD_TYPES = {bool: "true or false", int: "an integer", str: "text", tuple: "a list of integers"}

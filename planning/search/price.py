@@ -91,8 +91,8 @@ class Price:
 
     @property
     def short(self) -> int:
-        """Bytes that are missing in the memory that lacks most; 0 where all fit."""
-        return max((need.short for need in self.needs), default=0) if self.needs else 0
+        """Bytes that are missing in the memory that lacks most; less than 0 where all fit."""
+        return max(need.short for need in self.needs)
 
 
 class Pricer(Expander):

@@ -187,7 +187,7 @@ class Search:
         favourite = None if self.key(self.favourite) in self.refused else self.favourite
         if not states:
             return self.favourite
-        found = min(states, key=lambda s: (s.price.short + self.margin(s) > 0, s.value))
+        found = min(states, key=lambda s: (self.lacks(s), s.value))
         if favourite is not None and not self.lacks(favourite) and found.value > WORTH * favourite.value:
             return favourite
         return found
@@ -247,15 +247,8 @@ class Search:
         return replace(state, value=price.cycles + self.multiplier * (worst + 0.25 * price.crowded))
 
     def short(self, state: State) -> int:
-        """Bytes that are missing when what the allocator found is taken off."""
-        return (
-            max((n.short + self.margins.get(n.memory, 0) for n in state.price.needs), default=0)
-            if any(n.short + self.margins.get(n.memory, 0) > 0 for n in state.price.needs)
-            else 0
-        )
-
-    def margin(self, state: State) -> int:
-        return self.short(state) - state.price.short
+        """Bytes that are missing when what the allocator found is taken off; 0 where all fit."""
+        return max(0, *(need.short + self.margins.get(need.memory, 0) for need in state.price.needs))
 
     def lacks(self, state: State) -> bool:
         """Whether memory is missing by what is known so far."""
@@ -379,6 +372,7 @@ class Search:
     ) -> Callable[[State], Iterator[tuple[str, Decisions]]]:
         def options(state: State) -> Iterator[tuple[str, Decisions]]:
             near = surroundings(self.graph, node, block, self.machine)
+            near = replace(near, scarce=self.lacks(state))
             values = tuple(self.as_met(v, state) for v in node.operands)
             current = state.planned.choices[node.name]
             seen = {str(current.to_json())}

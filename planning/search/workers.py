@@ -135,7 +135,7 @@ def _price(digest: str, payload: bytes, wire: Wire) -> tuple[Any, Any, Any, str]
     if evaluator is None:
         program, strategies = pickle.loads(payload)
         if strategies != offered():
-            raise ExecutorError("a worker does not offer the strategies that are registered here")
+            raise RuntimeError("a worker offers other strategies")  # registered by hand: price them here
         _known.clear()
         evaluator = _known[digest] = Evaluator(program)
     operators = {

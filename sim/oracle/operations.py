@@ -30,6 +30,7 @@ from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.empty import is_empty
 from tilewright.planning.operators.movement import fill_word
 from tilewright.planning.operators.rowwise import RowRecord, column_width, reduction, row_axis
+from tilewright.planning.operators.standard import SUFFIX
 
 Array = NDArray[Any]
 
@@ -77,7 +78,7 @@ def _record(op: Operation) -> Any:
     choice = choice_of(op)
     if choice is None:
         raise OracleError(f"{op.name} has no plan", location=op.location, hint="run tile-plan-layouts first")
-    if choice.strategy.name not in _STRATEGIES:
+    if choice.strategy.name.removesuffix(SUFFIX) not in _STRATEGIES:
         raise OracleError(f"strategy {choice.strategy.name!r} has no oracle", location=op.location)
     return choice.record
 

@@ -26,14 +26,17 @@ from tilewright.passes.ir.graph import GraphOfModule
 from tilewright.passes.ir.tensors import MACHINE
 from tilewright.planning.graph import Graph, OperatorNode
 from tilewright.planning.operators import strategies
+from tilewright.planning.operators.base import Surroundings
 from tilewright.planning.operators.strategy import Choice
 from tilewright.planning.operators.targets import flat_layout
 from tilewright.planning.plan import Plan
+from tilewright.planning.search.favourites import choose
 from tilewright.planning.search.price import Pricer
 from tilewright.planning.search.report import report
 from tilewright.planning.search.search import BUDGETS, Search
 from tilewright.planning.search.workers import ExecutorError, executor_of
 from tilewright.planning.stages import PlanError
+from tilewright.planning.unfold import unfold
 
 SMALL = Shape(tokens=16, width=64, heads=4, mlp=128, layers=3, batch=1, patch=48)
 
@@ -202,3 +205,34 @@ def test_a_scheduler_that_is_not_there() -> None:
         message = "no scheduler answers at 127.0.0.1:1"
     with pytest.raises(ExecutorError, match=message), executor_of("dask://127.0.0.1:1"):
         pass
+
+
+def test_weights_in_standard_memory_are_read_at_their_price() -> None:
+    """The twin of a strategy executes, in either memory, and costs what its loads cost."""
+    machine = load("t4")
+    text = PRODUCT.replace("64x64", "128x128")
+    graph = graph_of(text, "t4")
+    node = next(n for n in graph.nodes() if isinstance(n, OperatorNode))
+    base = choose(graph, machine, Plan())
+    plan = base.plan(graph, "t4")
+    twin = {name: {**r, "strategy": "grid.standard"} for name, r in plan.operators.items()}
+    compiled = [api.compile(text, "t4", plan=Plan(records)) for records in (plan.operators, twin)]
+    rng = np.random.default_rng(1)
+    values = {name: rng.standard_normal((128, 128)).astype(np.float16) / 8 for name in "xw"}
+    results = [api.run(p, {"x": values["x"]}, {"w": values["w"]}) for p in compiled]
+    for name, found in results[0].outputs.items():
+        np.testing.assert_array_equal(found, results[1].outputs[name])
+    prices = []
+    for records in (plan.operators, twin):
+        pricer = Pricer(machine, balanced=False)
+        planned = choose(graph, machine, Plan(records))
+        found = pricer.price(unfold(graph, planned.choices, planned.placements, machine, pricer))
+        prices.append(found)
+    assert prices[0].cycles < prices[1].cycles
+    interleaved = [next(n.live for n in p.needs if n.memory == "interleaved") for p in prices]
+    assert interleaved[1] < interleaved[0]
+    strategy = strategies(node.operator)[-1]
+    values_ = (None, None)
+    assert strategy.name == "grid.standard"
+    assert not list(strategy.candidates(node.operator, values_, machine, Surroundings()))
+    assert list(strategy.candidates(node.operator, values_, machine, Surroundings(scarce=True)))
