@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --allow-unregistered-dialect -p tile-convert-stablehlo --split-input-file | filecheck %s
+// RUN: tile-opt %s --print-layouts=full --allow-unregistered-dialect -p tile-convert-stablehlo --split-input-file | filecheck %s
 
 // Operations are known by their names, also where no dialect of them is registered.
 
