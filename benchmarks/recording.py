@@ -2,7 +2,7 @@
 """
 What recording a profile costs: the same program on the machine model with and without it.
 
-    python benchmarks/profile.py [--layers 1] [--runs 2]
+    python benchmarks/recording.py [--layers 1] [--runs 2]
 
 The vision tower of SigLIP on c600, compiled once; each run is a process of its own, so that the peak of its
 memory is its own. Seconds are processor time (the least of the runs): of the whole run, and of what recording
