@@ -107,6 +107,13 @@ def along(shapes: Sequence[Shape], attributes: Attributes) -> Shape:
     return shapes[0]
 
 
+def top_k(shapes: Sequence[Shape], attributes: Attributes) -> Shape:
+    (shape,), count = shapes, attributes["count"]
+    if not shape or not 0 <= count <= shape[-1]:
+        raise ShapeError(f"the largest {count} of {show(shape)}")
+    return (*shape[:-1], count)
+
+
 def arg_reduce(shapes: Sequence[Shape], attributes: Attributes) -> Shape:
     return reduce(shapes, {"dimensions": [attributes["dimension"]]})
 

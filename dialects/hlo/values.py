@@ -425,6 +425,25 @@ def _starts(x: Array, sizes: Sequence[int], starts: Sequence[Array]) -> tuple[sl
     )
 
 
+def _ranks(x: Array) -> Array:
+    """Integers in the total order of floats: -NaN, -inf, .., -0, +0, .., inf, NaN."""
+    bits = np.ascontiguousarray(x, np.float64).view(np.int64)
+    return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits).reshape(np.shape(x))
+
+
+def _sorted(op: HloOperation, x: Array) -> Array:
+    """Stable; NaN is above everything."""
+    axis = op.get("dimension", x.ndim - 1)
+    descending = op.kind == "top_k" or op.get("descending")
+    if descending:  # stable as well: backwards, ascending, backwards
+        places = x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
+    else:
+        places = np.argsort(x, axis=axis, kind="stable")
+    if op.kind == "top_k":
+        places = places[..., : op.get("count")]
+    return places if op.get("places", False) else np.take_along_axis(x, places, axis)
+
+
 def _cumulative(op: HloOperation, x: Array) -> Array:
     functions = {
         "sum": np.cumsum,
@@ -464,12 +483,16 @@ def _computed(op: HloOperation, kind: str, wide: list[Array], element: Attribute
         return np.asarray(_BINARY[kind](wide[0], wide[1]))
     match kind:
         case "compare":
+            if op.get("order") == "total" and wide[0].dtype.kind == "f":
+                wide = [_ranks(x) for x in wide]
             return _COMPARE[op.get("direction")](wide[0], wide[1])
         case "reduce":
             return np.asarray(_reduce(op.get("kind"), wide[0], tuple(op.get("dimensions")), element))
         case "arg_reduce":
             find = np.argmax if op.get("kind") == "max" else np.argmin
             return np.asarray(find(wide[0], axis=op.get("dimension")))
+        case "sort" | "top_k":
+            return _sorted(op, wide[0])
         case "cumulative":
             return _cumulative(op, wide[0])
         case "reduce_window":

@@ -31,7 +31,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.hlo.operations import OPERATIONS, SPECS, HloOperation
-from tilewright.dialects.hlo.values import array_of, evaluate, is_floating, lowest
+from tilewright.dialects.hlo.values import array_of, dtype_of, evaluate, is_floating, lowest
 from tilewright.dialects.tensor.shapes import ShapeError
 from tilewright.passes.hlo.rewriting import Emitter, element_of, name_of, owner, shape_of, splat_of
 
@@ -214,9 +214,8 @@ def _compare(source: _Source, emit: Emitter) -> SSAValue:
     found = re.search(r"\b(EQ|NE|LT|LE|GT|GE)\b", text)
     if found is None:
         raise Unsupported(f"it compares by {text or 'nothing'}")
-    if "TOTALORDER" in source.text("compare_type", "word2"):
-        raise Unsupported("it compares by total order")
-    return emit.op("compare", list(source.op.operands), direction=found[1])
+    total = "TOTALORDER" in source.text("compare_type", "word2")
+    return emit.op("compare", list(source.op.operands), direction=found[1], order="total" if total else None)
 
 
 def _broadcast(source: _Source, emit: Emitter) -> SSAValue:
@@ -419,8 +418,6 @@ def _chooses(block: Block, kind: str) -> bool:
     """
     element = cast("TensorType[Attribute]", block.args[0].type).element_type
     numbers_ = [-2.0, -1.0, 0.0, 1.0, 3.0] + ([np.nan, np.inf, -np.inf] if is_floating(element) else [])
-    from tilewright.dialects.hlo.values import dtype_of
-
     if len(block.args) != 4:
         return False
     value_type, place_type = (
@@ -566,6 +563,66 @@ def _square(source: _Source, emit: Emitter) -> SSAValue:
     return emit.op("multiply", [x, x])
 
 
+def _top_k(source: _Source, emit: Emitter) -> None:
+    op = source.op
+    count = source.integer("k")
+    x = op.operands[0]
+    values = emit.op("top_k", [x], element=element_of(x), count=count)
+    places = emit.op("top_k", [x], element=element_of(op.results[1]), count=count, places=True)
+    _finish(op, [values, places])
+
+
+def _sort(source: _Source, emit: Emitter) -> None:
+    """One operand in order, or beside it the positions along the axis."""
+    op = source.op
+    axis = source.integer("dimension")
+    rank = len(shape_of(op.operands[0]))
+    axis = axis + rank if axis < 0 else axis
+    if len(op.operands) > 2 or (len(op.operands) == 2 and _position(op.operands[1]) != axis):
+        raise Unsupported("it sorts several values together, and the second of them is no position")
+    for descending in (False, True):
+        if _orders(op.regions[0].block, descending):
+            x = op.operands[0]
+            arguments = {"dimension": axis, "descending": descending}
+            made = [emit.op("sort", [x], element=element_of(x), **arguments)]
+            if len(op.operands) == 2:
+                made.append(
+                    emit.op("sort", [x], element=element_of(op.operands[1]), places=True, **arguments)
+                )
+            _finish(op, made)
+            return
+    raise Unsupported("its comparator is no plain order")
+
+
+def _position(value: SSAValue) -> int | None:
+    """The axis along which a value counts."""
+    made = owner(value, "iota")
+    if made is not None:
+        return made.get("dimension")
+    made = owner(value, "broadcast_in_dim")
+    inner = None if made is None else owner(made.operands[0], "iota")
+    return None if made is None or inner is None else made.get("dimensions")[inner.get("dimension")]
+
+
+def _orders(block: Block, descending: bool) -> bool:
+    """Whether a comparator says `a < b` (or `a > b`) with NaN above everything, by its values on samples."""
+    element = cast("TensorType[Attribute]", block.args[0].type).element_type
+    numbers_ = [-2.0, -1.0, 0.0, 1.0, 3.0] + ([np.nan, np.inf, -np.inf] if is_floating(element) else [])
+    kinds = [dtype_of(cast("TensorType[Attribute]", a.type).element_type) for a in block.args]
+    for a in numbers_:
+        for b in numbers_:
+            arguments = [np.asarray(v, t) for v, t in zip((a, b, 0, 1), kinds, strict=False)]
+            try:
+                (found,) = _run_reducer(block, arguments)
+            except (KeyError, TypeError, ValueError):
+                return False
+            left, right = (b, a) if descending else (a, b)
+            wanted = left < right or (np.isnan(right) and not np.isnan(left))
+            if bool(found) != wanted:
+                return False
+    return True
+
+
 def _barrier(source: _Source, emit: Emitter) -> None:
     _finish(source.op, list(source.op.operands))
 
@@ -653,6 +710,8 @@ _HANDLERS: Mapping[str, Callable[[_Source, Emitter], None]] = {
     "dynamic_update_slice": _one(_dynamic_update),
     "square": _one(_square),
     "optimization_barrier": _barrier,
+    "top_k": _top_k,
+    "sort": _sort,
     "custom_call": _custom_call,
     "composite": _composite,
     "while": _while,

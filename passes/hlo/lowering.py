@@ -34,7 +34,7 @@ from tilewright.diagnostics import TileError, place_text
 from tilewright.dialects import tile_tensor as tt
 from tilewright.dialects.hlo.operations import HloOperation
 from tilewright.dialects.hlo.shapes import free_axes
-from tilewright.dialects.hlo.values import array_of, convert, dense_of, is_floating
+from tilewright.dialects.hlo.values import array_of, convert, dense_of, is_floating, rounded
 from tilewright.dialects.tensor.base import ELEMENT_TYPES
 from tilewright.dialects.tile_repeat import SequenceType
 from tilewright.instrumentation import remark
@@ -288,7 +288,7 @@ class _Lower:
         return op.results[0]
 
     def constant(self, array: np.ndarray, element: Attribute) -> SSAValue:
-        return self.add(tt.ConstantOp(dense_of(array, element)))
+        return self.add(tt.ConstantOp(dense_of(rounded(np.asarray(array), element), element)))
 
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         return value if shape_of(value) == tuple(shape) else self.add(tt.ReshapeOp(value, shape))
@@ -384,6 +384,8 @@ class _Lower:
         return result if shape_of(result) == self.shape else self.widened(result, self.shape)
 
     def _compare(self) -> SSAValue:
+        if self.op.get("order") == "total" and is_floating(element_of(self.op.operands[0])):
+            raise NoLowering("there is no total order of floats")
         made = _class("CompareOp", "compare")
         return self.add(made(self.op.get("direction").lower(), *self.operands()))
 
@@ -433,33 +435,10 @@ class _Lower:
         return self.transpose(self.op.operands[0], self.op.get("permutation"))
 
     def _slice(self) -> SSAValue:
-        x, start, limit, strides = (
-            self.op.operands[0],
-            *(self.op.get(n) for n in ("start", "limit", "strides")),
-        )
+        x, start, strides = self.op.operands[0], self.op.get("start"), self.op.get("strides")
         if all(step == 1 for step in strides):
             return self.box(x, start, self.shape)
-        # every s-th element: what is left of blocks of s, of which the first is kept
-        x = self.box(x, start, [b - a for a, b in zip(start, limit, strict=True)])
-        for axis, step in enumerate(strides):
-            if step == 1:
-                continue
-            shape = list(shape_of(x))
-            count = self.shape[axis]
-            short = count * step - shape[axis]
-            if short > 0:
-                high = [short if i == axis else 0 for i in range(len(shape))]
-                x = self.add(tt.PadOp(x, [0] * len(shape), high))
-            elif short < 0:
-                shape[axis] = count * step
-                x = self.box(x, [0] * len(shape), shape)
-            shape = list(shape_of(x))
-            split = self.reshape(x, [*shape[:axis], count, step, *shape[axis + 1 :]])
-            sizes = list(shape_of(split))
-            sizes[axis + 1] = 1
-            shape[axis] = count
-            x = self.reshape(self.box(split, [0] * len(sizes), sizes), shape)
-        return x
+        return self.add(tt.SliceOp(x, list(start), list(self.shape), list(strides)))
 
     def box(self, x: SSAValue, start: Sequence[int], sizes: Sequence[int]) -> SSAValue:
         if tuple(sizes) == shape_of(x):
@@ -479,14 +458,8 @@ class _Lower:
             return self.add(tt.BroadcastOp(value, self.shape, []))
         number = splat_of(value)
         for axis, (n, gap) in enumerate(zip(shape_of(x), interior, strict=True)):
-            if gap and n > 1:  # each element with its gap behind it; the last gap goes
-                shape = list(shape_of(x))
-                x = self.reshape(x, [*shape[: axis + 1], 1, *shape[axis + 1 :]])
-                x = self.padded(x, value, number, axis + 1, 0, gap)
-                wide = [*shape[:axis], n * (gap + 1), *shape[axis + 1 :]]
-                x = self.reshape(x, wide)
-                wide[axis] -= gap
-                x = self.box(x, [0] * len(wide), wide)
+            if gap and n > 1:
+                x = self.spread(x, value, axis, gap, number)
         start = [max(-a, 0) for a in low]
         sizes = [n - max(-a, 0) - max(-b, 0) for n, a, b in zip(shape_of(x), low, high, strict=True)]
         x = self.box(x, start, sizes)
@@ -497,6 +470,19 @@ class _Lower:
         for axis, (a, b) in enumerate(zip(low, high, strict=True)):
             x = self.padded(x, value, None, axis, a, b)
         return x
+
+    def spread(self, x: SSAValue, value: SSAValue, axis: int, gap: int, number: Any = 0) -> SSAValue:
+        """Gaps between the elements of an axis: each element with its gap behind it; the last gap goes."""
+        n = shape_of(x)[axis]
+        if not gap or n < 2:
+            return x
+        shape = list(shape_of(x))
+        x = self.reshape(x, [*shape[: axis + 1], 1, *shape[axis + 1 :]])
+        x = self.padded(x, value, number, axis + 1, 0, gap)
+        wide = [*shape[:axis], n * (gap + 1), *shape[axis + 1 :]]
+        x = self.reshape(x, wide)
+        wide[axis] -= gap
+        return self.box(x, [0] * len(wide), wide)
 
     def padded(self, x: SSAValue, value: SSAValue, number: Any, axis: int, low: int, high: int) -> SSAValue:
         """Copies of a value before and behind one axis."""
@@ -550,33 +536,62 @@ class _Lower:
             indices = self.add(tt.CastOp(indices, i32))
         return self.add(tt.GatherOp(table, indices, self.op.get("axis"), rule))
 
-    def _dynamic_slice(self) -> SSAValue:
-        x, starts, sizes = self.op.operands[0], self.op.operands[1:], self.op.get("sizes")
-        for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
-            extent = shape_of(x)[axis]
-            if size == extent:
-                continue
-            number = splat_of(start)
-            if number is not None:
-                at = min(max(int(number), 0), extent - size)
-                offsets = [at if i == axis else 0 for i in range(len(sizes))]
-                box = [size if i == axis else n for i, n in enumerate(shape_of(x))]
-                x = self.box(x, offsets, box)
-                continue
-            x = self.add(tt.GatherOp(x, self.places(start, extent - size, size), axis))
-        return x
+    def starts(self, values: Sequence[SSAValue]) -> list[SSAValue]:
+        """Places as i32."""
+        return [v if element_of(v) == i32 else self.add(tt.CastOp(v, i32)) for v in values]
 
-    def places(self, start: SSAValue, most: int, size: int) -> SSAValue:
-        """The numbers of `size` rows from a start that is held within 0 and `most`, as i32."""
-        if element_of(start) != i32:
-            start = self.add(tt.CastOp(start, i32))
-        zero, top = (self.constant(np.asarray(n), i32) for n in (0, most))
-        held = self.add(tt.MinimumOp(self.add(tt.MaximumOp(start, zero)), top))
-        line = self.constant(np.arange(size), i32)
-        return self.add(tt.AddOp(line, self.reshape(held, [1])))
+    def _dynamic_slice(self) -> SSAValue:
+        x, *starts = self.op.operands
+        return self.add(tt.DynamicSliceOp(x, self.starts(starts), self.op.get("sizes")))
 
     def _dynamic_update_slice(self) -> SSAValue:
-        raise NoLowering("an update at a place that is not known before the run has no kernel")
+        x, update, *starts = self.op.operands
+        return self.add(tt.DynamicUpdateSliceOp(x, update, self.starts(starts)))
+
+    # ------------------------------------------------------------------------------------------------- order
+
+    def _arg_reduce(self) -> SSAValue:
+        made = tt.ArgmaxOp if self.op.get("kind") == "max" else tt.ArgminOp
+        value = self.add(made(self.op.operands[0], axis=self.op.get("dimension")))
+        return value if self.element == i32 else self.add(tt.CastOp(value, self.element))
+
+    def _cumulative(self) -> SSAValue:
+        if self.op.get("kind") != "sum":
+            raise NoLowering(f"there is no running {self.op.get('kind')}")
+        x, axis = self.op.operands[0], self.op.get("dimension")
+        backwards = np.arange(self.shape[axis])[::-1].astype(np.int32)
+        flip = self.op.get("reverse", False)
+        if flip:
+            x = self.add(tt.GatherOp(x, self.constant(backwards, i32), axis))
+        x = self.add(tt.CumsumOp(x, axis=axis, **self.saturation))
+        return self.add(tt.GatherOp(x, self.constant(backwards, i32), axis)) if flip else x
+
+    def _sort(self) -> SSAValue:
+        made = tt.ArgsortOp if self.op.get("places", False) else tt.SortOp
+        return self.add(
+            made(self.op.operands[0], axis=self.op.get("dimension"), descending=self.op.get("descending"))
+        )
+
+    def _top_k(self) -> SSAValue:
+        made = tt.TopKIndicesOp if self.op.get("places", False) else tt.TopKOp
+        return self.add(made(self.op.operands[0], self.op.get("count")))
+
+    def _reduce_window(self) -> SSAValue:
+        kind, padding = self.op.get("kind"), self.op.get("padding")
+        if kind not in ("sum", "max", "min") or min(padding, default=0) < 0:
+            raise NoLowering(f"there is no kernel for a window's {kind}")
+        return self.add(
+            tt.ReduceWindowOp(
+                self.op.operands[0],
+                kind,
+                self.op.get("window"),
+                strides=self.op.get("strides"),
+                low=padding[0::2],
+                high=padding[1::2],
+                dilation=self.op.get("dilation"),
+                **self.saturation,
+            )
+        )
 
     # ----------------------------------------------------------------------------------------------- products
 
@@ -674,7 +689,7 @@ class _Lower:
             and min(op.get("padding"), default=0) >= 0
         )
         if not plain:
-            raise NoLowering("only windows side by side (stride as large as the kernel) have a lowering")
+            return self.windows(x, kernel)
         x, kernel = self.transpose(x, at_in), self.transpose(kernel, at_kernel)
         low, high = [0, 0, *op.get("padding")[0::2]], [0, 0, *op.get("padding")[1::2]]
         if any((*low, *high)):
@@ -696,6 +711,47 @@ class _Lower:
         value = self.reshape(value, [batch, *counts, out])
         # axes of `value`: batch, spatial, feature; the result's are where `output_layout` says
         place = [0, len(counts) + 1, *range(1, spatial + 1)]
+        permutation = [0] * len(place)
+        for i, axis in enumerate(at_out):
+            permutation[axis] = place[i]
+        return self.transpose(value, permutation)
+
+    def windows(self, x: SSAValue, kernel: SSAValue) -> SSAValue:
+        """A convolution in the tensor dialect's order: batch, places, channels; places, channels, outputs."""
+        op = self.op
+        at_in, at_kernel, at_out = (op.get(f"{n}_layout") for n in ("input", "kernel", "output"))
+        if op.get("batch_groups") != 1:
+            raise NoLowering("groups of the batch have no kernel")
+        x = self.transpose(x, [at_in[0], *at_in[2:], at_in[1]])
+        kernel = self.transpose(kernel, [*at_kernel[2:], at_kernel[1], at_kernel[0]])
+        spatial = len(at_in) - 2
+        low, high = op.get("padding")[0::2], op.get("padding")[1::2]
+        gaps = [d - 1 for d in op.get("input_dilation")]
+        if any(gaps) or min((*low, *high), default=0) < 0:
+            zero = self.constant(np.zeros([]), element_of(x))
+            for axis in range(spatial):
+                x = self.spread(x, zero, axis + 1, gaps[axis])
+            start = [0, *(max(-a, 0) for a in low), 0]
+            sizes = [
+                n - max(-a, 0) - max(-b, 0)
+                for n, a, b in zip(shape_of(x), [0, *low, 0], [0, *high, 0], strict=True)
+            ]
+            x = self.box(x, start, sizes)
+            low, high = [max(a, 0) for a in low], [max(b, 0) for b in high]
+        value = self.add(
+            tt.ConvolutionOp(
+                x,
+                kernel,
+                strides=op.get("strides"),
+                low=low,
+                high=high,
+                dilation=op.get("kernel_dilation"),
+                groups=op.get("feature_groups"),
+                element_type=self.element,
+                **self.saturation,
+            )
+        )
+        place = [0, spatial + 1, *range(1, spatial + 1)]
         permutation = [0] * len(place)
         for i, axis in enumerate(at_out):
             permutation[axis] = place[i]
