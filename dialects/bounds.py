@@ -74,12 +74,43 @@ class Bounds:
         return np.asarray(~(accepted | self.free), np.bool_)
 
 
-def bounds(step: Step, slack: Array | float = 0.0) -> Bounds:
+@dataclass(frozen=True)
+class Slack:
     """
-    The bounds of one step of the reference; `slack` is how far its (only) operand may lie from the one given.
+    How far a value that a fused operation took without its rounding may lie from the reference's: by `wide`,
+    or anywhere where `free`. `size` is the largest magnitude that it had on the way, where f32 rounds it.
+    """
+
+    wide: Array
+    free: NDArray[np.bool_]
+    size: Array
+
+
+def slack_of(step: Step, before: Slack | None) -> Slack:
+    """That of the result of a product, or of a sum of one that was not shown (`before`)."""
+    exact = np.asarray(step.exact, np.float64)
+    rounded = step.result.astype(np.float64)
+    with np.errstate(all="ignore"):
+        wide, free = np.abs(exact - rounded), np.isfinite(exact) & ~np.isfinite(rounded)
+        size = np.abs(exact)
+        if isinstance(step.op, tt.MatmulOp | tt.LayerNormOp):
+            error, anything = _ERRORS[type(step.op)](
+                step.op, [x.astype(np.float64) for x in step.operands], exact
+            )
+            wide, free, size = wide + error, free | anything, size + error
+        elif before is not None:
+            operands = [np.abs(x.astype(np.float64)) for x in step.operands]
+            wide, free = wide + before.wide, free | before.free
+            size = np.maximum(np.maximum(before.size, size), np.maximum(*operands)) + before.wide
+    return Slack(np.where(np.isfinite(wide), wide, 0.0), free, np.where(np.isfinite(size), size, 0.0))
+
+
+def bounds(step: Step, slack: Slack | None = None) -> Bounds:
+    """
+    The bounds of one step of the reference; `slack` is how far one operand may lie from the one given.
     """
     op, element = step.op, element_of(step.op.result)
-    error = _error_of(op)
+    error = _error_of(op) or (None if slack is None else _none)
     if error is None or not is_float(element):
         exactly = np.asarray(step.result).astype(np.float64)
         nothing, either = np.zeros(exactly.shape, bool), exactly
@@ -87,10 +118,15 @@ def bounds(step: Step, slack: Array | float = 0.0) -> Bounds:
             either = np.where(exactly == 0, 0.0, exactly)
         return Bounds(exactly, either, nothing, nothing)
     exact = np.asarray(step.exact, np.float64)
+    if isinstance(op, tt.CastOp):
+        exact = np.ldexp(step.operands[0].astype(np.float64), -op.scale.value.data)
     with np.errstate(all="ignore"):
         wide, free = error(op, [x.astype(np.float64) for x in step.operands], exact)
-        if isinstance(op, tt.GeluOp):
-            wide = wide + GELU_SLOPE * slack
+        if slack is not None:
+            # further terms of a sum in f32 are rounded to it, the first ones too
+            rounded = 4 * F32_UNIT * (slack.size + np.abs(exact)) if isinstance(op, tt.AddOp) else 0.0
+            wide = wide + _slope(op) * slack.wide + rounded
+            free = free | slack.free
         wide, free = np.broadcast_to(wide, exact.shape), np.broadcast_to(free, exact.shape)
         finite = np.isfinite(exact)
         free = free | (finite & ~np.isfinite(wide))
@@ -108,6 +144,13 @@ def bounds(step: Step, slack: Array | float = 0.0) -> Bounds:
     return Bounds(
         np.where(one & np.isnan(low), -np.inf, low), np.where(one & np.isnan(high), np.inf, high), one, free
     )
+
+
+def _slope(op: Any) -> float:
+    """How much of an error of its operand an operation can have in its result."""
+    if isinstance(op, tt.CastOp):
+        return 2.0**-op.scale.value.data
+    return GELU_SLOPE if isinstance(op, tt.GeluOp) else 1.0
 
 
 # -- the error of each operation before its rounding ---------------------------------------------------------
@@ -167,7 +210,7 @@ def _finite(x: Array) -> Array:
 
 
 def _matmul(op: tt.MatmulOp, operands: Sequence[Array], exact: Array) -> Error:
-    a, b = (_finite(x) for x in operands)
+    a, b, *addends = (_finite(x) for x in operands)
     a = a.swapaxes(-1, -2) if op.transpose_a is not None else a
     b = b.swapaxes(-1, -2) if op.transpose_b is not None else b
     magnitude = np.ldexp(np.matmul(a, b), op.scale.value.data)
@@ -175,11 +218,14 @@ def _matmul(op: tt.MatmulOp, operands: Sequence[Array], exact: Array) -> Error:
     elements = [str(element_of(value)) for value in (op.lhs, op.rhs)]
     if "f8E5M2" in elements and is_float8(op.operand_type) and str(op.accumulate_type) == "f16":
         # the unit multiplies 8-bit floats in formats without infinities: theirs are NaN
-        ends = [~np.isfinite(x) & (e == "f8E5M2") for x, e in zip(operands, elements, strict=True)]
+        ends = [~np.isfinite(x) & (e == "f8E5M2") for x, e in zip(operands[:2], elements, strict=True)]
         rows = ends[0].any(axis=-2 if op.transpose_a is not None else -1)[..., :, None]
         columns = ends[1].any(axis=-1 if op.transpose_b is not None else -2)[..., None, :]
         free = free | rows | columns
-    return wide, free
+    if not addends:
+        return wide, free
+    total = sum(addends, magnitude + wide)
+    return wide + 1.01 * (len(addends) + 1) * F32_UNIT * total, free  # further terms of the sum in f32
 
 
 def _attention(op: tt.AttentionOp, operands: Sequence[Array], exact: Array) -> Error:
@@ -337,8 +383,17 @@ def _norm(x: Array, gamma: Array, beta: Array | None, epsilon: float, exact: Arr
 
 
 def _layer_norm(op: tt.LayerNormOp, operands: Sequence[Array], exact: Array) -> Error:
-    x, gamma, beta = operands
-    return _along(op, x, exact, lambda x, exact: _norm(x, gamma, beta, op.epsilon.value.data, exact))
+    x, *vectors = operands
+    length = x.shape[-1 if op.axis is None else op.axis.value.data]
+    gamma, beta = vectors or (np.ones(length), np.zeros(length))
+    scale = op.scale.value.data
+    wide, free = _along(
+        op,
+        x,
+        np.ldexp(exact, scale),
+        lambda x, exact: _norm(x, gamma, beta, op.epsilon.value.data, exact),
+    )
+    return np.ldexp(wide, -scale), free
 
 
 def _rms_norm(op: tt.RmsNormOp, operands: Sequence[Array], exact: Array) -> Error:

@@ -474,14 +474,14 @@ def _shift(op: tile_tensor.TensorOperation, a: Array, b: Array) -> Array:
     return np.asarray(np.frompyfunc(whole, 2, 1)(a, b)).astype(np.int64)
 
 
-def _matmul(op: tile_tensor.MatmulOp, a: Array, b: Array) -> Array:
+def _matmul(op: tile_tensor.MatmulOp, a: Array, b: Array, *addends: Array) -> Array:
     if op.transpose_a is not None:
         a = a.swapaxes(-1, -2)
     if op.transpose_b is not None:
         b = b.swapaxes(-1, -2)
     if a.dtype.kind == "i":
         return np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int64)
-    return np.ldexp(np.matmul(a, b), op.scale.value.data)
+    return sum(addends, np.ldexp(np.matmul(a, b), op.scale.value.data))
 
 
 def scale_of(op: tile_tensor.SoftmaxOp | tile_tensor.AttentionOp) -> float:
@@ -615,9 +615,13 @@ def _along(function: Callable[..., Array]) -> Callable[..., Array]:
     return run
 
 
-def _layer_norm(op: tile_tensor.LayerNormOp, x: Array, gamma: Array, beta: Array) -> Array:
+def _layer_norm(op: tile_tensor.LayerNormOp, x: Array, *vectors: Array) -> Array:
     centred = x - _statistic(x)
-    return centred * _inverse_root(_statistic(_square(centred)), op.epsilon.value.data) * gamma + beta
+    result = centred * _inverse_root(_statistic(_square(centred)), op.epsilon.value.data)
+    if vectors:
+        gamma, beta = vectors
+        result = result * gamma + beta
+    return np.ldexp(result, -op.scale.value.data)
 
 
 def _rms_norm(op: tile_tensor.RmsNormOp, x: Array, gamma: Array) -> Array:

@@ -20,9 +20,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import reference
-from tilewright.dialects.bounds import Bounds, bounds
+from tilewright.dialects.bounds import Bounds, Slack, bounds, slack_of
 from tilewright.dialects.entry import read_entry
-from tilewright.dialects.tile_tensor import AddOp, GeluOp, MovementOperation
+from tilewright.dialects.tensor.base import element_of, is_float
+from tilewright.dialects.tile_tensor import AddOp, CastOp, GeluOp, LayerNormOp, MatmulOp, MovementOperation
 from tilewright.sim.executor import Executor
 from tilewright.sim.oracle import AsPlanned, Departure, Oracle, first_departure
 from tilewright.sim.results import RunResult, Tapped
@@ -52,7 +53,7 @@ class AsGiven:
         self.unseen: set[str] = set()
         self._observed = observed
         self._ahead: dict[tuple[str, tuple[int, ...]], tuple[Array, Any]] = {}
-        self._slack: dict[SSAValue, Array] = {}
+        self._slack: dict[SSAValue, Slack] = {}
         self._loose: dict[SSAValue, Bounds] = {}
         self._entry = read_entry(module)
         self._returned = set(self._entry.return_op.operands)
@@ -116,9 +117,8 @@ class AsGiven:
             if result not in self._returned:
                 self.unseen.add(step.name)
             self._loose[result] = self._bounds(step)
-            if isinstance(step.op, AddOp):
-                with np.errstate(all="ignore"):
-                    self._slack[result] = np.abs(step.exact - step.result.astype(np.float64))
+            if isinstance(step.op, AddOp | MatmulOp | LayerNormOp) and is_float(element_of(result)):
+                self._slack[result] = slack_of(step, self._given(step))
         self._advance(None)
 
     def _bounds(self, step: reference.Step) -> Bounds:
@@ -126,10 +126,16 @@ class AsGiven:
         loose = [operand for operand in step.op.operands if operand in self._loose]
         if not loose:
             return bounds(step)
-        slack = self._slack.get(loose[0])
-        if slack is None or not isinstance(step.op, GeluOp):
+        slack = self._given(step)
+        if slack is None:
             return _anything(step.result)
-        return bounds(step, np.where(np.isfinite(slack), slack, 0.0))
+        return bounds(step, slack)
+
+    def _given(self, step: reference.Step) -> Slack | None:
+        """How far the one operand of a step that was not shown may lie from the reference's."""
+        loose = [operand for operand in step.op.operands if operand in self._loose]
+        fused = isinstance(step.op, GeluOp | AddOp | CastOp) and len(loose) == 1
+        return self._slack.get(loose[0]) if fused else None
 
     def _judge(
         self,

@@ -386,6 +386,15 @@ class Calls:
                     item,
                     tile,
                 )
+            steps = offsets(item.operand.axes[0], item.extents[0]) * access.itemsize if rule.step > 1 else 0
+            if np.any(steps % rule.step):
+                raise self._refuse(
+                    "misaligned access",
+                    f"{name} needs steps of a multiple of {rule.step} bytes along axis {rule.axes[0]}",
+                    phase,
+                    item,
+                    tile,
+                )
             low, high = item.address + access.low, item.address + access.high
             if reserved(self.machine, low, high + rule.tail) is not None:
                 self._check_reserved(item, name, tile, phase)

@@ -190,6 +190,15 @@ def _reduce_partials(
     return [_full(out, (out.shape[0], *extents[1:]))]
 
 
+def _reduce_onto(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    first, rest = ins
+    parts = [first, *(rest[:, min(p, rest.shape[1] - 1)] for p in range(extents[0]))]
+    out = numerics.reduce_partials(parts, outs[0], bool(scalars.get("saturate", 1)))
+    return [_full(out, (out.shape[0], *extents[1:]))]
+
+
 def _reduce(kind: str) -> Semantics:
     def run(
         ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
@@ -220,11 +229,18 @@ def _row_vector(x: Array) -> Array:
 def _layer_norm(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
-    x, gamma, beta = ins
+    x, *vectors = ins
     x = _full(x, (_tiles(ins), *extents))
-    epsilon = float(scalars["epsilon"])
-    saturate = bool(scalars.get("saturate", 1))
-    return [numerics.layer_norm_rows(x, _row_vector(gamma), _row_vector(beta), epsilon, outs[0], saturate)]
+    return [
+        numerics.layer_norm_rows(
+            x,
+            [_row_vector(v) for v in vectors],
+            float(scalars["epsilon"]),
+            outs[0],
+            bool(scalars.get("saturate", 1)),
+            int(scalars.get("scale", 0)),
+        )
+    ]
 
 
 def _norm_statistics(
@@ -248,12 +264,21 @@ def _norm_merge(
 def _norm_apply(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
-    x, mean, variance, gamma, beta = ins
+    """Without gamma and beta: `norm.mix`."""
+    x, mean, variance, *vectors = ins
     x = _full(x, (_tiles(ins), *extents))
-    epsilon = float(scalars["epsilon"])
-    saturate = bool(scalars.get("saturate", 1))
-    vectors = _row_vector(gamma), _row_vector(beta)
-    return [numerics.norm_apply(x, mean, variance, *vectors, epsilon, outs[0], saturate)]
+    return [
+        numerics.norm_apply(
+            x,
+            mean,
+            variance,
+            [_row_vector(v) for v in vectors],
+            float(scalars["epsilon"]),
+            outs[0],
+            bool(scalars.get("saturate", 1)),
+            int(scalars.get("scale", 0)),
+        )
+    ]
 
 
 def _bias_gelu(
@@ -493,6 +518,9 @@ SEMANTICS: dict[str, Semantics] = {
     **{f"update_window{'' if count == 1 else count}": _update_window(count) for count in (1, 2, 3, 4)},
     "read_window": _read_window,
     "reduce_partials": _reduce_partials,
+    "reduce_partials.onto": _reduce_onto,
+    "reduce_partials.wide": _reduce_partials,
+    "reduce_partials.wide_onto": _reduce_onto,
     **{f"reduce.{kind}": _reduce(kind) for kind in ("sum", "max", "min", "prod")},
     **{f"window.{kind}": _window(kind) for kind in ("sum", "max", "min")},
     "window.products": _window_products,
@@ -507,6 +535,7 @@ SEMANTICS: dict[str, Semantics] = {
     "norm.statistics": _norm_statistics,
     "norm.merge": _norm_merge,
     "norm.apply": _norm_apply,
+    "norm.mix": _norm_apply,
     "bias_gelu": _bias_gelu,
     "softmax": _softmax,
     "softmax.exp": _softmax_exp,

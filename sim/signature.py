@@ -39,6 +39,7 @@ INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
         "after": (0, 2**30),
         **{f"{name}_{axis}": (1, 1 << 16) for name in ("size", "stride", "dilation") for axis in "yx"},
         "group": (1, _INT32),
+        "vector": (0, 1),
     }
 )
 """Least and largest value of scalars that are integers."""
@@ -65,7 +66,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         },
         **dict.fromkeys(("band.max", "band.min", "band.exp"), ("rows", "offset", "before", "after")),
         "cast.panels": ("group",),
-        **dict.fromkeys(("layer_norm", "rms_norm", "norm.apply"), ("epsilon",)),
+        **dict.fromkeys(("layer_norm", "rms_norm", "norm.apply", "norm.mix"), ("epsilon",)),
     }
 )
 _MATRIX: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -84,9 +85,12 @@ _FLOATS = (
     "norm.statistics",
     "norm.merge",
     "norm.apply",
+    "norm.mix",
     "bias_gelu",
     *(name for name in _FACTORS if name != "band.exp"),
     "window.products",
+    "reduce_partials.onto",
+    "reduce_partials.wide_onto",
 )
 _BAND = ("band.max", "band.min", "band.exp")
 """Kernels on floats whose last two operands are numbers of queries and keys."""

@@ -37,6 +37,7 @@ PASSES: tuple[str, ...] = (
     "tile-convert-stablehlo",
     "tile-decompose",
     "tile-fold-constants",
+    "tile-fold-norms",
     "tile-fuse-epilogues",
     "tile-inline-calls",
     "tile-lower-to-asm",

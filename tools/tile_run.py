@@ -125,6 +125,11 @@ def _parser() -> ToolParser:
         help="turn an f16 program into FP8, with scales from these inputs (.safetensors)",
     )
     parser.add_argument(
+        "--fold-norms",
+        action="store_true",
+        help="fold gamma and beta of norms into the parameters of the products behind them",
+    )
+    parser.add_argument(
         "--profile",
         type=Path,
         metavar="FILE",
@@ -259,6 +264,8 @@ def _prepare(options: argparse.Namespace) -> _Job:
         with progress.step("calibrate"):
             job.folder = _calibrate(module, job.folder, options.calibrate)
         clock.measure("calibrate", start)
+    if options.fold_norms:
+        job.folder = _fold_norms(module, job.folder)
     if options.compare == "each":
         job.given = module.clone()
     if options.profile is not None:
@@ -495,6 +502,25 @@ def _calibrate(module: ModuleOp, folder: ProgramFolder, path: Path) -> ProgramFo
             hint="it casts f16 products of an activation and a parameter",
         )
     return replace(folder, tolerance={}, precision="f8, calibrated")
+
+
+def _fold_norms(module: ModuleOp, folder: ProgramFolder) -> ProgramFolder:
+    """Fold the norms of the program; the folder with the values of the new parameters."""
+    from tilewright.passes.tile_fold_norms import fold_norms
+
+    if any(op.name.startswith(("tile_asm.", "tile.")) for op in module.walk()):
+        raise RunError("--fold-norms needs the tensor program, not a compiled one")
+    record, added = fold_norms(module, folder.parameters)
+    if not record:
+        raise RunError(
+            "--fold-norms found no norm to fold",
+            hint="it takes norms that only products with parameters of their own read",
+        )
+    tolerance = folder.tolerance
+    if any(entry.rounded for entry in record):
+        # the folded matrices are rounded to FP8 anew: single values may be further off than the folder says
+        tolerance = {name: replace(t, max_abs_error=None) for name, t in tolerance.items()}
+    return replace(folder, parameters={**folder.parameters, **added}, tolerance=tolerance)
 
 
 def _write_artifacts(folder: Path, module: ModuleOp, program: Program) -> None:

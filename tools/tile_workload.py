@@ -61,6 +61,12 @@ def _parser() -> ToolParser:
         " heads wider than 32 columns)",
     )
     parser.add_argument(
+        "--accumulate",
+        default="auto",
+        metavar="auto|f16|f32",
+        help="running sums of all products (default: auto, f16 for f8 operands, else f32)",
+    )
+    parser.add_argument(
         "--classes",
         type=_whole,
         default=0,
@@ -87,7 +93,8 @@ def _build(arguments: argparse.Namespace) -> ProgramFolder:
     free = {"siglip": siglip.DEFAULT, "vit": vit.DEFAULT}
     shape = replace(free[arguments.workload], **sizes) if arguments.workload in free else None
     attention = getattr(arguments, "attention", None)
-    mode = Mode(arguments.precision, attention or default_attention(arguments.precision, shape))
+    attention = attention or default_attention(arguments.precision, shape)
+    mode = Mode(arguments.precision, attention, arguments.accumulate)
     if arguments.seed < 0:
         raise WorkloadError(f"--seed must not be negative, it is {arguments.seed}")
     if arguments.classes < 0 or (arguments.classes and arguments.workload != "vit"):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from enum import auto
 
 from xdsl.dialects.builtin import (
@@ -29,6 +30,7 @@ from xdsl.irdl import (
     opt_operand_def,
     opt_prop_def,
     prop_def,
+    var_operand_def,
 )
 from xdsl.utils.str_enum import StrEnum
 
@@ -97,23 +99,26 @@ def verify_softmax_scale(scale: float) -> None:
 @irdl_op_definition
 class MatmulOp(RoundingOperation):
     """
-    `[.., m, k] x [.., k, n] -> [.., m, n]`, times `2^scale`; leading dimensions broadcast as numpy does.
+    `[.., m, k] x [.., k, n] -> [.., m, n]`, times `2^scale`, plus the addends; leading dimensions
+    broadcast as numpy does.
 
     Operands have one element type, or two 8-bit float types, or one is f16 and the other an 8-bit float.
 
-    `accumulate` is the type of the running sum: see `accumulate_type` for what holds without it.
+    An addend is a vector `[n]` or has the result's shape. `accumulate` is the type of the running sum: see
+    `accumulate_type` for what holds without it.
     """
 
     name = "tile_tensor.matmul"
     lhs = operand_def(TensorType)
     rhs = operand_def(TensorType)
+    addends = var_operand_def(TensorType)
     transpose_a = opt_prop_def(UnitAttr)
     transpose_b = opt_prop_def(UnitAttr)
     accumulate = opt_prop_def(TypeAttribute)
     scale = prop_def(IntegerAttr.constr(type=eq(i32)), default_value=IntegerAttr(0, i32))
     custom_directives = (ElementType,)
     assembly_format = (
-        "$lhs `,` $rhs (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)? "
+        "$lhs `,` $rhs (`plus` $addends^)? (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)? "
         "(`accumulate` custom<ElementType>($accumulate)^)? (`scale` $scale^)? attr-dict "
         "`:` functional-type(operands, results)"
     )
@@ -124,6 +129,7 @@ class MatmulOp(RoundingOperation):
         rhs: SSAValue | Operation,
         element_type: Attribute,
         *,
+        addends: Sequence[SSAValue | Operation] = (),
         transpose_a: bool = False,
         transpose_b: bool = False,
         accumulate: TypeAttribute | None = None,
@@ -132,7 +138,7 @@ class MatmulOp(RoundingOperation):
     ) -> None:
         lhs, rhs = SSAValue.get(lhs), SSAValue.get(rhs)
         super().__init__(
-            operands=[lhs, rhs],
+            operands=[lhs, rhs, [SSAValue.get(addend) for addend in addends]],
             result_types=[
                 TensorType(
                     element_type, shapes.matmul(shape_of(lhs), shape_of(rhs), transpose_a, transpose_b)
@@ -167,9 +173,16 @@ class MatmulOp(RoundingOperation):
         return f16 if f16 in (lhs, rhs) else lhs
 
     def infer_shape(self) -> Shape:
-        return shapes.matmul(
+        result = shapes.matmul(
             shape_of(self.lhs), shape_of(self.rhs), self.transpose_a is not None, self.transpose_b is not None
         )
+        for addend in self.addends:
+            if shape_of(addend) not in (result, result[-1:]):
+                raise shapes.ShapeError(
+                    f"an addend has shape {shapes.show(shape_of(addend))}, expected {shapes.show(result)} or"
+                    f" {shapes.show(result[-1:])}"
+                )
+        return result
 
     def verify_elements(self) -> None:
         lhs, rhs, result = element_of(self.lhs), element_of(self.rhs), element_of(self.result)
@@ -183,7 +196,15 @@ class MatmulOp(RoundingOperation):
         if is_float(lhs):
             require(is_float(result), f"the product of {lhs} and {rhs} is a float, found {result}")
             _verify_accumulate(self.accumulate, self.operand_type)
+            narrow = self.accumulate_type == f16
+            for addend in map(element_of, self.addends):
+                require(is_float(addend), f"addends of a product of floats are floats, found {addend}")
+                require(
+                    not narrow or is_float8(addend) or addend == f16,
+                    f"addends are no wider than the running sum, found {addend} and {self.accumulate_type}",
+                )
             return
+        require(not self.addends, "an integer product takes no addends")
         require(
             lhs == IntegerType(8) and result == i32,
             f"integer matmul is i8 by i8 to i32, found {lhs} to {result}",

@@ -26,6 +26,7 @@ from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     prop_def,
+    var_operand_def,
 )
 from xdsl.utils.str_enum import StrEnum
 
@@ -41,6 +42,7 @@ from tilewright.dialects.tensor.base import (
     is_integer,
     require,
     shape_of,
+    verify_scale,
 )
 from tilewright.dialects.tensor.products import EmptyRows, EmptyRowsAttr, verify_softmax_scale
 from tilewright.dialects.tensor.shapes import Shape
@@ -189,38 +191,42 @@ class SoftmaxOp(RoundingOperation):
 
 @irdl_op_definition
 class LayerNormOp(RoundingOperation):
-    """`(x - mean) / sqrt(variance + epsilon) * gamma + beta` over `axis`, or the last one."""
+    """
+    `((x - mean) / sqrt(variance + epsilon) * gamma + beta) * 2^-scale` over `axis`, or the last one;
+    `vectors` are gamma and beta, or none: 1 and 0.
+    """
 
     name = "tile_tensor.layer_norm"
     operand = operand_def(TensorType)
-    gamma = operand_def(TensorType)
-    beta = operand_def(TensorType)
+    vectors = var_operand_def(TensorType)
     axis = opt_prop_def(IntegerAttr.constr(type=eq(i64)))
     epsilon = prop_def(FloatAttr[Float32Type])
+    scale = prop_def(IntegerAttr.constr(type=eq(i32)), default_value=IntegerAttr(0, i32))
     custom_directives = (Float32,)
     assembly_format = (
-        "$operand `,` $gamma `,` $beta (`axis` $axis^)? `epsilon` custom<Float32>($epsilon) attr-dict "
+        "$operand (`,` $vectors^)? (`axis` $axis^)? `epsilon` custom<Float32>($epsilon) (`scale` $scale^)? "
+        "attr-dict "
         "`:` functional-type(operands, results)"
     )
 
     def __init__(
         self,
         operand: SSAValue | Operation,
-        gamma: SSAValue | Operation,
-        beta: SSAValue | Operation,
-        *,
+        *vectors: SSAValue | Operation,
         epsilon: float,
         axis: int | None = None,
+        scale: int = 0,
         element_type: Attribute | None = None,
         saturate: bool = True,
     ) -> None:
         operand = SSAValue.get(operand)
         super().__init__(
-            operands=[operand, gamma, beta],
+            operands=[operand, [SSAValue.get(vector) for vector in vectors]],
             result_types=[TensorType(element_type or element_of(operand), shape_of(operand))],
             properties={
                 "axis": axis_attribute(axis),
                 "epsilon": float_attribute(epsilon),
+                "scale": IntegerAttr(scale, i32),
                 "saturate": BoolAttr.from_bool(saturate),
             },
         )
@@ -228,9 +234,14 @@ class LayerNormOp(RoundingOperation):
     def infer_shape(self) -> Shape:
         return shapes.normalized(
             shape_of(self.operand),
-            (("gamma", shape_of(self.gamma)), ("beta", shape_of(self.beta))),
+            tuple(zip(("gamma", "beta"), map(shape_of, self.vectors), strict=False)),
             axis_of(self.axis),
         )
+
+    def verify_elements(self) -> None:
+        super().verify_elements()
+        require(len(self.vectors) in (0, 2), f"takes gamma and beta, or neither, found {len(self.vectors)}")
+        verify_scale(self.scale.value.data)
 
 
 @irdl_op_definition

@@ -251,7 +251,7 @@ def build(mode: e.Mode = e.DEFAULT_MODE) -> ProgramFolder:
 
     block = Block()
     patches = Value("patches", inputs.shape, "f16")
-    x = block.concat("with_class", [class_token, e.embed(block, patches, *embedding)], 0)
+    x = block.concat("with_class", [class_token, e.embed(block, patches, *embedding, mode)], 0)
     x = block.add("embedded", x, place)
     x = _encoder(block, x, sequences, mode, calibration.scales())
     outputs = {"tokens": block.layer_norm("tokens", x, *norm, e.EPSILON)}

@@ -77,14 +77,20 @@ class Mode:
 
     precision: str = "f8"
     attention: str = "f16"
+    sums: str = "auto"
+    """`--accumulate`: the type of the running sums of all products, f16 or f32; auto: f16 for f8 operands."""
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
+        for name in ("precision", "attention"):
+            value = getattr(self, name)
             if value not in ("f8", "f16"):
                 raise WorkloadError(f"--{name} must be f16 or f8, not {value}")
+        if self.sums not in ("auto", "f16", "f32"):
+            raise WorkloadError(f"--accumulate must be auto, f16 or f32, not {self.sums}")
 
     def __str__(self) -> str:
-        return self.precision + (", attention f8" if self.attention == "f8" else "")
+        sums = "" if self.sums == "auto" else f", sums {self.sums}"
+        return self.precision + (", attention f8" if self.attention == "f8" else "") + sums
 
     @property
     def operands(self) -> str:
@@ -93,10 +99,14 @@ class Mode:
 
     @property
     def accumulate(self) -> str:
+        if self.sums != "auto":
+            return self.sums
         return "f16" if self.precision == "f8" else "f32"
 
     @property
     def attention_accumulate(self) -> str:
+        if self.sums != "auto":
+            return self.sums
         return "f16" if "f8" in (self.precision, self.attention) else "f32"
 
 
@@ -347,9 +357,9 @@ def first_token(block: Block, x: Value, shape: Shape) -> Value:
     return block.reshape(f"{x.name}_class", first, (shape.batch, shape.width))
 
 
-def embed(block: Block, patches: Value, weight: Value, bias: Value) -> Value:
-    """Patch embedding: f16 operands and f32 accumulation in every mode."""
-    return linear(block, "patch_embedding", patches, weight, bias, "f32")
+def embed(block: Block, patches: Value, weight: Value, bias: Value, mode: Mode) -> Value:
+    """Patch embedding: f16 operands in every mode, added up as the other products are."""
+    return linear(block, "patch_embedding", patches, weight, bias, mode.accumulate)
 
 
 def add_positions(block: Block, x: Value, positions: Value, shape: Shape) -> Value:

@@ -48,7 +48,7 @@ class Trunk:
 
     def tokens(self, block: Block, patches: Value, shape: e.Shape, mode: e.Mode, scale: e.Scales) -> Value:
         """`patches` (rows, patch values) -> `tokens` (rows, width)."""
-        x = e.add_positions(block, e.embed(block, patches, *self.embedding), self.positions, shape)
+        x = e.add_positions(block, e.embed(block, patches, *self.embedding, mode), self.positions, shape)
         if self.sequences:
             x = e.encoder(block, x, self.sequences, shape, mode, scale)
         return block.layer_norm("tokens", x, *self.norm, e.EPSILON)

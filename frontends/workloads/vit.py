@@ -50,7 +50,10 @@ def build(
         f"{key} {value}" for key, value in options.items()
     )
     coarse = "f8" in (mode.precision, mode.attention)
-    tolerance = Tolerance(0.25, min_row_cosine=0.99) if coarse else Tolerance(0.02, min_row_cosine=0.9999)
+    fine = Tolerance(0.02, min_row_cosine=0.9999)
+    if mode.accumulate == "f16":
+        fine = Tolerance(0.1, min_row_cosine=0.999)
+    tolerance = Tolerance(0.25, min_row_cosine=0.99) if coarse else fine
     return ProgramFolder(
         program=program(title, [x_patches], parameters.arguments, block, outputs),
         parameters=values,

@@ -332,14 +332,49 @@ def reduce_partials(
     machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
 ) -> Terms:
     p, n = extents[:, 0], extents[:, 1:].prod(axis=1)
-    # a double word of partials or, if that is wider, of the result
-    rounds = _ceil(n, 2 * machine.workers * _step((dtypes[0], dtypes[-1])))
+    return _reduction(machine, p, n, dtypes, 11 - 2, 2)
+
+
+def reduce_onto(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """The same with one term more, which lies apart."""
+    p, n = extents[:, 0] + 1, extents[:, 1:].prod(axis=1)
+    return _reduction(machine, p, n, dtypes, 11 - 2, 2) + _vector(machine, extents, dtypes, scalars)
+
+
+def reduce_wide(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """Partials that load at 16 bytes."""
+    p, n = extents[:, 0], extents[:, 1:].prod(axis=1)
+    return _reduction(machine, p, n, dtypes, 9, 1)
+
+
+def reduce_wide_onto(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> Terms:
+    """The same with one term more, which lies apart and loads at 8 bytes."""
+    p, n = extents[:, 0] + 2, extents[:, 1:].prod(axis=1)
+    return _reduction(machine, p, n, dtypes, 9, 1) + _vector(machine, extents, dtypes, scalars)
+
+
+def _reduction(
+    machine: Machine, p: np.ndarray, n: np.ndarray, dtypes: tuple[str, ...], bundles: int, each: int
+) -> Terms:
+    # a round: two double words of partials or, if that is wider, of the result, of each worker
+    rounds = _ceil(n, 2 * machine.workers * _step(dtypes))
     return [
         ("set-up", _constant(n, 282)),
-        ("rounds", rounds * machine.workers * 11),
-        ("partials", rounds * machine.workers * 2 * (p - 1)),
+        ("rounds", rounds * machine.workers * bundles),
+        ("partials", rounds * machine.workers * each * p),
         *_f8_store(machine, n, dtypes[-1]),
     ]
+
+
+def _vector(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    """What a first term that is one vector for all rows takes more: a broadcast a round, and panels begin."""
+    if not scalars.get("vector", 0):
+        return []
+    rounds = _ceil(extents[:, 1:].prod(axis=1), 2 * machine.workers * _step(dtypes))
+    panels = _ceil(extents[:, -1], COLUMNS)
+    return [("vector", machine.workers * (2 * rounds + ROW_BUNDLES * panels))]
 
 
 def reduce_trailing(bundles: int) -> Formula:
@@ -454,6 +489,22 @@ def rows_form(bundles: int, once: int) -> Form:
         return _row_form(machine, r, c, _step(dtypes[:1]), bundles, once)
 
     return form
+
+
+MIX, MIX_F8 = (3, 324), (5, 324)
+"""Bundles per step of columns, and call and set-up of a row, of a norm that is one product and one sum."""
+
+
+def norm_mix(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+    r, c = extents.T
+    return _rows(machine, r, c, _step(dtypes[:1]), *(MIX_F8 if dtypes[-1].startswith("f8") else MIX))
+
+
+def norm_mix_form(
+    machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars
+) -> np.ndarray:
+    r, c = extents.T
+    return _row_form(machine, r, c, _step(dtypes[:1]), *(MIX_F8 if dtypes[-1].startswith("f8") else MIX))
 
 
 BIAS_GELU = 15, 450

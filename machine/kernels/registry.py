@@ -67,7 +67,8 @@ class OperandRule:
     What a kernel demands of one operand.
 
     `axes` names kernel axes, outermost first ("..." stands for any rank). `memory` is "any", "standard" or
-    "interleaved", `alignment` in bytes, `tail` the bytes beyond the operand that the kernel touches.
+    "interleaved", `alignment` in bytes, `tail` the bytes beyond the operand that the kernel touches, `step`
+    what the distance in bytes between two indices of the first axis is a multiple of.
 
     `order` is "any" (each axis has its own strides) or the digits from outermost to innermost: `k/32` counts
     blocks of 32 of axis k, `k%32` counts inside a block, a bare name is the whole axis, a `*` before blocks
@@ -80,6 +81,7 @@ class OperandRule:
     alignment: int = 8
     tail: int = 0
     order: str = "any"
+    step: int = 1
 
     def digits(self) -> tuple[Digit, ...]:
         """`order` taken apart, outermost first; empty for "any"."""
@@ -469,6 +471,48 @@ _register(
     scalars=("saturate",),
     code=640,
 )
+_VECTOR = (
+    "a vector (scalar `vector`): a load and a broadcast more a round, 10 bundles to start a panel, assumed"
+)
+_register(
+    "reduce_partials.onto",
+    "derived",
+    "the measured reduction, which takes its first partial apart from the others (IS reduce_add_f16: initial"
+    f" partial, packed remote partials); {_VECTOR}",
+    f.reduce_onto,
+    axes=("p", "..."),
+    ins=_operands("y x:p,..."),
+    outs=_operands("z"),
+    scalars=("saturate", "vector"),
+    code=704,
+)
+_WIDE = (
+    "set-up of the measured reduction; P + 9 bundles a round for partials that load at 16 bytes"
+    " (PL reduction of a single input: interleaved, aligned)"
+)
+_PARTIALS = OperandRule("x", ("p", "..."), memory="interleaved", alignment=16, step=16)
+_register(
+    "reduce_partials.wide",
+    "derived",
+    _WIDE,
+    f.reduce_wide,
+    axes=("p", "..."),
+    ins=(_PARTIALS,),
+    outs=_operands("y"),
+    scalars=("saturate",),
+    code=640,
+)
+_register(
+    "reduce_partials.wide_onto",
+    "derived",
+    f"{_WIDE}; two loads for the first partial, which lies apart in any memory; {_VECTOR}",
+    f.reduce_wide_onto,
+    axes=("p", "..."),
+    ins=(*_operands("y"), _PARTIALS),
+    outs=_operands("z"),
+    scalars=("saturate", "vector"),
+    code=704,
+)
 for _name in ("sum", "max", "min", "prod"):
     _register(
         f"reduce.{_name}",
@@ -610,7 +654,7 @@ for _row in (
         form=f.rows_form(20, 972),
         ins="x gamma:c beta:c",
         outs="y",
-        scalars=("epsilon", "saturate"),
+        scalars=("epsilon", "saturate", "scale"),
         code=1280,
     ),
     _RowKernel(
@@ -643,8 +687,20 @@ for _row in (
         form=f.rows_form(15, 324),
         ins="x mean:r variance:r gamma:c beta:c",
         outs="y",
-        scalars=("epsilon", "saturate"),
+        scalars=("epsilon", "saturate", "scale"),
         code=768,
+    ),
+    _RowKernel(
+        "norm.mix",
+        evidence="derived",
+        source="set-up of norm.apply; 3 bundles per 4 columns as pointwise.add (PL: a X + b Y by f16v4mix,"
+        " the factors of a row in a register), 2 more for an f8 result as in the flat cast",
+        formula=f.norm_mix,
+        form=f.norm_mix_form,
+        ins="x mean:r variance:r",
+        outs="y",
+        scalars=("epsilon", "saturate", "scale"),
+        code=640,
     ),
     _RowKernel(
         "bias_gelu",

@@ -291,25 +291,31 @@ def norm_apply(
     x: Array,
     mean: Array,
     variance: Array,
-    gamma: Array,
-    beta: Array,
+    vectors: Sequence[Array],
     epsilon: float,
     dtype: str,
     saturate: bool = True,
+    scale: int = 0,
 ) -> Array:
-    """x (..., c), mean (...): (x - mean) * f32(1 / sqrt(variance + epsilon)) * gamma + beta, rounded once."""
+    """
+    x (..., c), mean (...): ((x - mean) * f32(1 / sqrt(variance + epsilon)) * gamma + beta) * 2^-scale,
+    rounded once; `vectors` are gamma and beta, or none.
+    """
     with np.errstate(all="ignore"):
         out = decode(x) - decode(mean)[..., None]
         out *= _inverse_root(variance, epsilon)[..., None]
-        return round_to(out * decode(gamma) + decode(beta), dtype, saturate)
+        if vectors:
+            gamma, beta = vectors
+            out = out * decode(gamma) + decode(beta)
+        return round_to(np.ldexp(out, -scale) if scale else out, dtype, saturate)
 
 
 def layer_norm_rows(
-    x: Array, gamma: Array, beta: Array, epsilon: float, dtype: str, saturate: bool = True
+    x: Array, vectors: Sequence[Array], epsilon: float, dtype: str, saturate: bool = True, scale: int = 0
 ) -> Array:
     """x (..., c) typed, gamma and beta broadcast -> (..., c): norm_apply with the row's own statistics."""
     mean, variance = norm_statistics(x)
-    return norm_apply(x, mean, variance, gamma, beta, epsilon, dtype, saturate)
+    return norm_apply(x, mean, variance, vectors, epsilon, dtype, saturate, scale)
 
 
 def rms_norm_rows(x: Array, gamma: Array, epsilon: float, dtype: str, saturate: bool = True) -> Array:

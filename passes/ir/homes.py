@@ -234,7 +234,7 @@ def wanted(op: Operation, index: int, machine: Machine) -> tuple[Layout, View, s
     if target is None:
         return None
     dtype = dtype_of(tensor_of(op.operands[index]).element_type)
-    if op.name == "tile_tensor.matmul":
+    if op.name == "tile_tensor.matmul" and index < 2:
         dtype = matmul_plan.canonical(operator).operand_dtype[index]
     return (*target, dtype)
 

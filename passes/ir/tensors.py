@@ -162,9 +162,9 @@ def finite_lanes(value: SSAValue) -> bool:
         if not isinstance(op, Operation):
             return False
         kind = op.name.removeprefix("tile_tensor.")
-        if kind == "matmul":
-            return True
         vectors = [v for v in op.operands if len(tensor_of(v).get_shape()) == 1]
+        if kind == "matmul":
+            return len(vectors) == len(op.operands) - 2
         plain = kind in ("cast", "transpose", "reshape")
         if not plain and not (kind in ("add", "sub") and len(vectors) == 1 and op.operands[0] not in vectors):
             return False

@@ -6,7 +6,7 @@ wanted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,6 +130,7 @@ class Builder:
         zero_pad: bool = False,
         finite_lanes: bool = False,
         pad_words: Mapping[str, Mapping[int, int]] | None = None,
+        loose: Collection[str] = (),
     ) -> list[str]:
         """
         Bring several tensors into the layouts wanted, in one exchange phase where possible; returns the
@@ -140,10 +141,13 @@ class Builder:
         nobody reads it. `finite_lanes`: beside the views the sources hold nothing but finite numbers, which
         may come along in a last word that is completed. `pad_words`: for some of `names`, by storage axis,
         the word that the padding behind its panels repeats instead of zero.
+        `loose`: names of results that are not padded.
         """
         phase = _Phase()
         results: list[str] = []
+        pads = zero_pad
         for (src, view, (layout, dst_view)), name in zip(sources, names, strict=True):
+            zero_pad = pads and name not in loose
             have = self.get(src)
             lanes = not dst_view.is_bijection(layout.shape)  # storage that is no element of the tensor
             exact = zero_pad and lanes and not finite_lanes

@@ -5,8 +5,11 @@ by their owners.
 
 Every tile multiplies a block [m, k] by a block [k, n]; tiles that differ in k only hold partial sums of the
 same block, exchange them (reduce-scatter over rows of the block, or over columns where rows are too few) and
-add them up. With `swap` the two operands change roles, so the product leaves the matrix unit transposed: rows
-of the right operand are streamed and the result's m axis becomes the innermost one. Both roles read the same
+add them up. The reduction can leave the result in the small blocks of rows that streams of residuals are kept
+in (`target`), and takes the addends of the product as further terms: the first whole one where it lies, or
+else a vector, and the others behind the partials. With `swap` the two operands change roles, so the product
+leaves the matrix unit transposed: rows of the right operand are streamed and the result's m axis becomes the
+innermost one. Both roles read the same
 bytes: panels have k innermost.
 """
 
@@ -23,15 +26,19 @@ import numpy as np
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels.matrix_unit import COLUMNS, WEIGHT_MEMORY, product
+from tilewright.planning.exchange.copies import choose_move
 from tilewright.planning.exchange.estimate import pair_receive_cycles, receive_cycles
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div, round_up
+from tilewright.planning.operators.blocks import block_layout
 from tilewright.planning.operators.builder import Builder
+from tilewright.planning.operators.pointwise import broadcast_target, kept_axes
 from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.operators.targets import Target
 from tilewright.planning.stages import PlanError, Stages, Value
 
 FNUZ = ("f8E4M3FNUZ", "f8E5M2FNUZ")
+PARTS, BLOCKS = "parts", "blocks"
 OCP = {"f8E4M3FN": "f8E4M3FNUZ", "f8E5M2": "f8E5M2FNUZ"}
 
 
@@ -54,6 +61,11 @@ class MatmulRecord(Record):
     """With `swap`: equal parts of the left operand's rows, each a product of its own with the right one."""
     word: int = 0
     """Elements that a row of the result is completed to a multiple of; at least those of its own words."""
+    target: str = PARTS
+    """
+    Where the reduction leaves the result: "parts", with the tiles that have partials of it, or "blocks" of
+    rows over all tiles (`block_layout`).
+    """
 
 
 @dataclass(frozen=True)
@@ -302,7 +314,7 @@ def grids(shape: Shape, machine: Machine) -> Grids:
     )
     reduced = np.where(kp > 1, receive_cycles(bb * mb * nb * partial) + machine.phase_overhead, 0)
     rows = -(-mb // kp)
-    adds = machine.family.kernel("reduce_partials").cycles(
+    adds = machine.family.kernel("reduce_partials.wide").cycles(
         machine, np.stack([kp, bb * rows * nb], axis=1), (shape.partial, shape.result_dtype), {}
     )
     total = gemm + received + machine.phase_overhead + reduced + np.where(kp > 1, adds, 0)
@@ -523,8 +535,10 @@ def default_record(
     found = wanted(near, near.transposed)
     shape = shape_of(operator, found)
     grid = choose_grid(shape, machine, near.tiles[1])
-    share = choose_share(shape, grid) if not near.transposed or near.word == PANEL_WORD else 1
-    return dataclasses.replace(found, grid=grid, share=share)
+    target = PARTS if near.transposed else choose_target(operator, operands, machine)
+    shares = target == PARTS and (not near.transposed or near.word == PANEL_WORD)
+    share = choose_share(shape, grid) if shares else 1
+    return dataclasses.replace(found, grid=grid, share=share, target=target)
 
 
 PANEL_WORD = 4
@@ -536,6 +550,29 @@ def wanted(near: Surroundings, swap: bool) -> MatmulRecord:
     if not swap or not near.transposed:
         return MatmulRecord(swap=swap, base=near.tiles[0])
     return MatmulRecord(swap=True, base=near.tiles[0], batch=near.batch, word=near.word)
+
+
+def choose_target(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> str:
+    """Blocks of rows where the stream that is added lies in them, or lies nowhere yet."""
+    blocks = block_layout(operator.result_shape, machine)
+    own = first_addend(operator)
+    if blocks is None or own is None or operator.operand_types[own][0] != operator.result_shape:
+        return PARTS
+    value = operands[own]
+    return BLOCKS if value is None or (value.layout, value.view) == blocks else PARTS
+
+
+def first_addend(operator: Operator) -> int | None:
+    """The operand that a sum begins with: the first addend of the result's shape, else the first one."""
+    shapes = [shape for shape, _ in operator.operand_types]
+    whole = [i for i in range(2, len(shapes)) if shapes[i] == operator.result_shape]
+    return whole[0] if whole else 2 if len(shapes) > 2 else None
+
+
+def further_addends(operator: Operator) -> list[int]:
+    """The operands that are added behind the partial products, in this order."""
+    own = first_addend(operator)
+    return [i for i in range(2, len(operator.operand_types)) if i != own]
 
 
 CANDIDATES = 24
@@ -561,6 +598,8 @@ def candidates(
                 record = dataclasses.replace(fields, grid=grid, share=share)
                 if record != first:
                     yield record
+            if not swap and first.target == BLOCKS and (1, grid) != (first.share, first.grid):
+                yield dataclasses.replace(fields, grid=grid, share=1, target=BLOCKS)
 
 
 def choose_share(shape: Shape, grid: tuple[int, ...]) -> int:
@@ -583,6 +622,15 @@ def check_record(operator: Operator, record: MatmulRecord, machine: Machine) -> 
             f"share {record.share} does not divide the {parts[2]} column blocks in use, "
             "or there are no partials to reduce",
             hint="use share 1",
+        )
+    if record.target not in (PARTS, BLOCKS):
+        raise operator.error(f"the target of a product is {PARTS} or {BLOCKS}, found {record.target!r}")
+    if record.target == BLOCKS and (
+        record.swap or record.share > 1 or block_layout(operator.result_shape, machine) is None
+    ):
+        raise operator.error(
+            f"target {BLOCKS} is for products of two axes and whole panels, not swapped, with share 1",
+            hint=f"use target {PARTS}",
         )
     used = math.prod(parts)
     if record.base < 0 or record.base + used > machine.tiles:
@@ -608,14 +656,34 @@ def operand_targets(
     attrs = operator.attributes
     left_view = swap_last(left[1]) if attrs.get("transpose_a") else left[1]
     right_view = right[1] if attrs.get("transpose_b") else swap_last(right[1])
+    place = result_place(operator, record, machine)
+    addends = [
+        broadcast_target(*place, operator.operand_types[i][0], operator.result_shape)
+        for i in range(2, len(operator.operand_types))
+    ]
+    for i in further_addends(operator):
+        if len(operator.operand_types[i][0]) == 1:
+            addends[i - 2] = None
     ranks = [len(operand) for operand, _ in operator.operand_types[:2]]
-    return (left[0], _of_rank(left_view, ranks[0])), (right[0], _of_rank(right_view, ranks[1]))
+    return (left[0], _of_rank(left_view, ranks[0])), (right[0], _of_rank(right_view, ranks[1])), *addends
 
 
 def _of_rank(view: View, rank: int) -> View:
     """The view without leading axes of one element that the operand does not have."""
     drop = len(view.shape) - rank
     return View(view.shape[drop:], view.digits[drop:], view.offsets) if drop else view
+
+
+def result_place(operator: Operator, record: MatmulRecord, machine: Machine) -> Target:
+    """Layout and view of the result, as the operator has it."""
+    if record.target == BLOCKS:
+        blocks = block_layout(operator.result_shape, machine)
+        assert blocks is not None
+        return blocks
+    shape = shape_of(operator, record)
+    layout = layouts(shape, record.grid, machine, record.share, record.base).result
+    view = shape.product
+    return layout, unbatched(swap_last(view), shape) if record.swap else view
 
 
 def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
@@ -634,29 +702,191 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
             )
             names[i] = cast
     targets = operand_targets(operator, record, operands, machine)
-    left, right = builder.convert(
+    own = first_addend(operator)
+    names += [f"in{i}" for i in range(2, len(operands))]
+    wanted = [0, 1] if own is None else [0, 1, own]
+    found = builder.convert(
         [
-            (name, value.view, target)
-            for name, value, target in zip(names, operands, targets, strict=True)
-            if target is not None
+            (names[i], operands[i].view, target)
+            if (target := targets[i]) is not None
+            else _in_full(builder, i, *result_place(operator, record, machine))
+            for i in wanted
         ],
-        ["left", "right"],
+        ["left", "right", "addend"][: len(wanted)],
         f"{operator.name} operands",
         zero_pad=True,
+        loose=["addend"],
     )
-    a, w = (right, left) if record.swap else (left, right)
+    a, w = (found[1], found[0]) if record.swap else (found[0], found[1])
     shape = shape_of(operator, record)
-    result, view = multiply(
-        builder,
-        shape,
-        record.grid,
-        a,
-        w,
-        operator.name,
-        share=record.share,
-        base=record.base,
+    if own is None and record.target == PARTS:
+        result, view = multiply(
+            builder, shape, record.grid, a, w, operator.name, share=record.share, base=record.base
+        )
+        return builder.finish((result, unbatched(swap_last(view), shape) if record.swap else view))
+    return _add_up(builder, record, shape, a, w, found[2] if own is not None else None)
+
+
+def _add_up(builder: Builder, record: MatmulRecord, shape: Shape, a: str, w: str, own: str | None) -> Stages:
+    """
+    Matrix kernel and one sum: the first addend, the partial products, the further addends.
+
+    Vectors that move in whole words arrive behind the partials, repeated for every row; what does not is
+    added by a further call on the sum in f32.
+    """
+    operator, machine = builder.operator, builder.machine
+    layout, view = result_place(operator, record, machine)
+    where = layouts(shape, record.grid, machine, record.share, record.base)
+    kp = used_grid(shape, record.grid)[3]
+    partial = _products(builder, shape, where, kp, a, w, operator.name)
+    scattered = kp > 1 or record.target == BLOCKS
+    axes = _axes_of(layout)
+    slots: list[tuple[str, View, View]] = []
+    later: list[int] = []
+    count = kp
+    if scattered:
+        room = Layout(
+            (Axis(kp + len(further_addends(operator))), *layout.axes),
+            ((0, 0), *((axis + 1, level) for axis, level in layout.order)),
+            layout.replicas,
+            layout.base,
+            layout.tiles,
+        )
+        for i in further_addends(operator):
+            slot = _slot(builder, i, shape, view, room, count)
+            if slot is None:
+                later.append(i)
+            else:
+                slots.append(slot)
+                count += 1
+        room = wide_partials(dataclasses.replace(room, axes=(Axis(count), *room.axes[1:])), shape, machine)
+        summed = builder.add_buffer("arrived", room, shape.partial, "partials")
+        stored = (kp, shape.b, shape.m, round_up(shape.n, word_elements(shape)))
+        target = _behind(_stored_view(shape, record, layout), 0, kp)
+        builder.gather_into(
+            [(partial, View.identity(stored), target), *slots], summed, f"{operator.name} partials"
+        )
+        terms = {"p": 0, **{name: axis + 1 for name, axis in axes.items()}}
+    else:
+        later = further_addends(operator)
+        summed, terms = partial, {"p": 0, **{name: axis + 1 for name, axis in axes.items()}}
+    parts = f"add {count} partials" if count > 1 else "result type"
+    sums = [(own, summed, terms, f"{operator.name}: {parts}")]
+    for i in later:
+        target = broadcast_target(layout, view, operator.operand_types[i][0], operator.result_shape)
+        (name,) = builder.convert(
+            [
+                _in_full(builder, i, layout, view)
+                if target is None
+                else (f"in{i}", builder.operands[i].view, target)
+            ],
+            ["addend"],
+            f"{operator.name} addend",
+        )
+        kept = _kept(layout, view, operator, i)
+        sums.append((None, name, {"p": -1, **kept}, f"{operator.name}: addend"))
+    running = own
+    for number, (_, name, found, reason) in enumerate(sums):
+        last = number == len(sums) - 1
+        dtype, category = (operator.result_dtype, "activations") if last else ("f32", "staging")
+        result = builder.add_buffer("result" if last else "sum", layout, dtype, category)
+        ins: list[tuple[str, dict[str, int]]] = [(name, found)]
+        scalars: dict[str, int] = dict(operator.saturation) if last else {}
+        if running is not None:
+            first = axes
+            if number == 0 and (i := first_addend(operator)) is not None:
+                first = _kept(layout, view, operator, i)
+            if -1 in first.values():
+                scalars["vector"] = 1
+            ins.insert(0, (running, first))
+        wide = builder.get(name).layout.memory == "interleaved" and scattered
+        builder.compute(
+            reducer(wide, running is not None), ("p", *axes), ins, [(result, axes)], reason, **scalars
+        )
+        running = result
+    assert running is not None
+    return builder.finish((running, view))
+
+
+def wide_partials(room: Layout, shape: Shape, machine: Machine) -> Layout:
+    """
+    The room for partials (first axis), in memory that loads 16 bytes at once, where the machine has it and
+    rows of panels make their distances whole.
+    """
+    inner = room.axes[room.order[-1][0]]
+    size = inner.panels[-1] * itemsize(shape.partial) if inner.panels else 1
+    if size % 16 or not any(region.name == "interleaved" for region in machine.regions):
+        return room
+    return dataclasses.replace(room, memory="interleaved")
+
+
+def reducer(wide: bool, onto: bool) -> str:
+    """The kernel that adds partials up: `wide` ones load 16 bytes at once, a first term may lie apart."""
+    return (
+        "reduce_partials"
+        + {
+            (False, False): "",
+            (False, True): ".onto",
+            (True, False): ".wide",
+            (True, True): ".wide_onto",
+        }[wide, onto]
     )
-    return builder.finish((result, unbatched(swap_last(view), shape) if record.swap else view))
+
+
+def _axes_of(layout: Layout) -> dict[str, int]:
+    """Kernel axes of a result's storage axes."""
+    return {f"x{i}": i for i in range(len(layout.axes))}
+
+
+def _kept(layout: Layout, view: View, operator: Operator, index: int) -> dict[str, int]:
+    """Kernel axes of an addend beside the result: the axes that a vector does not have are -1."""
+    shape = operator.operand_types[index][0]
+    if broadcast_target(layout, view, shape, operator.result_shape) is None:
+        return _axes_of(layout)
+    return kept_axes(layout, view, shape, operator.result_shape)
+
+
+def _in_full(builder: Builder, index: int, layout: Layout, view: View) -> tuple[str, View, Target]:
+    """A vector that is sent for every row."""
+    source = builder.operands[index].view.broadcast(
+        builder.operator.result_shape, (len(builder.operator.result_shape) - 1,)
+    )
+    assert source is not None
+    return f"in{index}", source, (layout, view)
+
+
+def _slot(
+    builder: Builder, index: int, shape: Shape, view: View, room: Layout, place: int
+) -> tuple[str, View, View] | None:
+    """The move of a further addend to its place behind the partials; None where it cuts words."""
+    value = builder.operands[index]
+    if value.dtype != shape.partial or not view.is_bijection(room.shape[1:]):
+        return None
+    full = builder.operator.result_shape
+    source = value.view.broadcast(full, tuple(range(len(full) - len(value.shape), len(full))))
+    if source is None:
+        return None
+    target = _behind(view, place, 0)
+    found = choose_move([(value.layout, source, target)], room, value.dtype)
+    return (f"in{index}", source, target) if found.kind == "words" else None
+
+
+def _behind(view: View, place: int, count: int) -> View:
+    """A view of a result in a buffer of several: of one at `place`, or with `count` of them as first axis."""
+    digits = tuple(
+        tuple((size, axis if axis < 0 else axis + 1, stride) for size, axis, stride in ds)
+        for ds in view.digits
+    )
+    if count:
+        return View((count, *view.shape), (((count, 0, 1),), *digits), (0, *view.offsets))
+    return View(view.shape, digits, (place, *view.offsets))
+
+
+def _stored_view(shape: Shape, record: MatmulRecord, layout: Layout) -> View:
+    """All that the unit wrote of a product, (b, m, n with its lanes), in the storage of the result."""
+    if record.target == BLOCKS:
+        return View((1, shape.m, shape.n), (((1, -1, 0),), ((shape.m, 0, 1),), ((shape.n, 1, 1),)), (0, 0))
+    return View.identity((shape.b, shape.m, round_up(shape.n, word_elements(shape))))
 
 
 def multiply(
@@ -677,15 +907,7 @@ def multiply(
     where = layouts(shape, grid, builder.machine, share, base)
     kp = used_grid(shape, grid)[3]
     view = shape.product
-    partial = builder.add_buffer("partial" if kp > 1 else "product", where.partial, shape.partial, "partials")
-    builder.compute(
-        shape.kernel,
-        "bmnk",
-        [(a, {"b": -1 if shape.shared else 0, "m": 1, "k": 2}), (w, {"b": 0, "n": 1, "k": 2})],
-        [(partial, {"b": 1, "m": 2, "n": 3})],
-        reason,
-        scale=shape.scale,
-    )
+    partial = _products(builder, shape, where, kp, a, w, reason)
     if kp == 1:
         if shape.partial == shape.result_dtype:
             return partial, _without_parts(view)
@@ -701,13 +923,14 @@ def multiply(
             saturate=int(builder.operator.attributes.get("saturate", True)),
         )
         return result, view
-    arrived = builder.add_buffer("arrived", where.arrived, shape.partial, "partials")
+    room = wide_partials(where.arrived, shape, builder.machine)
+    arrived = builder.add_buffer("arrived", room, shape.partial, "partials")
     parts = View.identity((kp, shape.b, shape.m, round_up(shape.n, word_elements(shape))))
     builder.gather_into([(partial, parts, parts)], arrived, f"{reason} partials")
     result = builder.add_buffer(name, where.result, shape.result_dtype, "activations")
     axes4 = {"p": 0, "b": 1, "m": 2, "n": 3}
     builder.compute(
-        "reduce_partials",
+        reducer(room.memory == "interleaved", False),
         "pbmn",
         [(arrived, axes4)],
         [(result, {"b": 0, "m": 1, "n": 2})],
@@ -715,6 +938,20 @@ def multiply(
         **builder.operator.saturation,
     )
     return result, view
+
+
+def _products(builder: Builder, shape: Shape, where: Layouts, kp: int, a: str, w: str, reason: str) -> str:
+    """The matrix kernel; returns the buffer of its partials."""
+    partial = builder.add_buffer("partial" if kp > 1 else "product", where.partial, shape.partial, "partials")
+    builder.compute(
+        shape.kernel,
+        "bmnk",
+        [(a, {"b": -1 if shape.shared else 0, "m": 1, "k": 2}), (w, {"b": 0, "n": 1, "k": 2})],
+        [(partial, {"b": 1, "m": 2, "n": 3})],
+        reason,
+        scale=shape.scale,
+    )
+    return partial
 
 
 def _without_parts(view: View) -> View:

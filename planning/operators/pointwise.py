@@ -247,7 +247,7 @@ def expand(
     axes = {f"x{i}": i for i in range(len(layout.axes))}
     ins = []
     for name, target, (shape, _) in zip(names, targets, operator.operand_types, strict=True):
-        ins.append((name, axes if target is None else _kept_axes(layout, view, shape, full)))
+        ins.append((name, axes if target is None else kept_axes(layout, view, shape, full)))
     scalars: dict[str, int | float] = {}
     if operator.name == "cast":
         scalars["scale"] = int(operator.attributes.get("scale", 0))
@@ -302,7 +302,7 @@ def _missing_users(layout: Layout, view: View, missing: list[bool]) -> list[list
     ]
 
 
-def _kept_axes(layout: Layout, view: View, shape: tuple[int, ...], full: tuple[int, ...]) -> dict[str, int]:
+def kept_axes(layout: Layout, view: View, shape: tuple[int, ...], full: tuple[int, ...]) -> dict[str, int]:
     """Kernel axis -> storage axis of a broadcast operand (-1: dropped); mirrors `broadcast_target`."""
     result: dict[str, int] = {}
     n = 0

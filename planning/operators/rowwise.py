@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
-from tilewright.machine.kernels.matrix_unit import panel_inputs
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div, round_up
+from tilewright.planning.operators.blocks import block_layout
 from tilewright.planning.operators.builder import Builder
-from tilewright.planning.operators.pointwise import broadcast_target
+from tilewright.planning.operators.pointwise import broadcast_target, repanelled
 from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.operators.targets import Target, merged_view
 from tilewright.planning.stages import Move, Stages, Value
@@ -104,40 +104,6 @@ def split_place(
     blocks = block_layout(operator.result_shape, machine)
     assert blocks is not None
     return blocks, (0, 1)
-
-
-def block_layout(shape: Sequence[int], machine: Machine) -> Target | None:
-    """
-    Rows of activations in small blocks of whole FP8 panels, over all tiles: what a stream of residuals is
-    kept in.
-
-    Columns are cut in blocks of up to 96 (three FP8 panels, six FP16 ones), rows as finely as the tiles
-    allow: few rows on a tile make row statistics and reductions short. None for tensors that are not rows of
-    whole panels.
-    """
-    if len(shape) != 2 or shape[1] % PANEL or not shape[0]:
-        return None
-    rows, columns = shape
-    width = column_width(columns)
-    parts = columns // width
-    if parts > machine.tiles:
-        return None
-    block = ceil_div(rows, min(machine.tiles // parts, rows))
-    layout = Layout(
-        (Axis(rows, (Split(block, parts),)), Axis(columns, (Split(width, 1),), (panel_inputs(2),))),
-        ((1, 0), (0, 0), (1, 1)),
-        tiles=machine.tiles,
-    )
-    return layout, View.identity(tuple(shape))
-
-
-def column_width(columns: int) -> int:
-    """Columns of a block of a row of whole panels."""
-    return next(w for w in (96, 64, 32) if columns % w == 0)
-
-
-PANEL = panel_inputs(1)
-"""FP8 inputs of a matrix pass: rows of whole panels of them are whole panels of FP16 as well."""
 
 
 def split_axes(operator: Operator, value: Value | None) -> tuple[int, int] | None:
@@ -260,6 +226,16 @@ def expand(operator: Operator, record: RowRecord, operands: tuple[Value, ...], m
         scalars |= {"scale": float(attrs.get("scale", 1.0)), **empty_rows(operator, "nan")}
     elif operator.name != "cumsum":
         scalars["epsilon"] = float(attrs.get("epsilon", 1e-6))
+    if attrs.get("scale") and operator.name == "layer_norm":
+        scalars["scale"] = int(attrs["scale"])
+    if operator.name == "layer_norm" and len(names) == 1:
+        whole = Layout((layout.axes[0],), ((0, 0),), tiles=layout.tiles)
+        own = [builder.add_buffer(s, whole, "f32") for s in ("mean", "variance")]
+        builder.compute("norm.statistics", "rc", ins, [(b, {"r": 0}) for b in own], "statistics of the rows")
+        builder.compute(
+            "norm.mix", "rc", [*ins, *((b, {"r": 0}) for b in own)], [(result, rc)], "normalise", **scalars
+        )
+        return builder.finish((result, view))
     builder.compute(operator.name, "rc", ins, [(result, rc)], operator.name, **scalars)
     return builder.finish((result, view))
 
@@ -327,10 +303,14 @@ def _expand_split(builder: Builder, operator: Operator, names: list[str]) -> Sta
         count=columns.extent,
     )
     result = builder.add_buffer(
-        "result", dataclasses.replace(layout, memory="any"), operator.result_dtype, "activations"
+        "result",
+        dataclasses.replace(repanelled(layout, operator.result_dtype), memory="any"),
+        operator.result_dtype,
+        "activations",
     )
+    scale = int(operator.attributes.get("scale", 0))
     builder.compute(
-        "norm.apply",
+        "norm.apply" if len(names) > 1 else "norm.mix",
         "rc",
         [
             (names[0], {"r": r, "c": c}),
@@ -341,6 +321,7 @@ def _expand_split(builder: Builder, operator: Operator, names: list[str]) -> Sta
         "normalise",
         epsilon=float(operator.attributes.get("epsilon", 1e-6)),
         **operator.saturation,
+        **({"scale": scale} if scale else {}),
     )
     return builder.finish((result, view))
 

@@ -22,8 +22,8 @@ from tilewright.planning.graph import Graph, Node, OperatorNode, Placement, Read
 from tilewright.planning.homes import home_place
 from tilewright.planning.operators import VIEWS, matmul, preferred, read_choice
 from tilewright.planning.operators.base import Surroundings
+from tilewright.planning.operators.blocks import block_layout
 from tilewright.planning.operators.pointwise import fills_storage
-from tilewright.planning.operators.rowwise import block_layout
 from tilewright.planning.operators.strategy import Choice
 from tilewright.planning.operators.targets import Target, flat_layout
 from tilewright.planning.operators.views import apply_view

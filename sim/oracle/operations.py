@@ -27,9 +27,10 @@ from tilewright.planning.operators import matmul as matmul_plan
 from tilewright.planning.operators import movement, windows
 from tilewright.planning.operators.attention_own_keys import OwnKeysRecord
 from tilewright.planning.operators.base import Operator
+from tilewright.planning.operators.blocks import column_width
 from tilewright.planning.operators.empty import is_empty
 from tilewright.planning.operators.movement import fill_word
-from tilewright.planning.operators.rowwise import RowRecord, column_width, reduction, row_axis
+from tilewright.planning.operators.rowwise import reduction, row_axis
 from tilewright.planning.operators.standard import SUFFIX
 
 Array = NDArray[Any]
@@ -83,7 +84,9 @@ def _record(op: Operation) -> Any:
     return choice.record
 
 
-def _matmul(operator: Operator, record: matmul_plan.MatmulRecord, a: Array, b: Array) -> Array:
+def _matmul(
+    operator: Operator, record: matmul_plan.MatmulRecord, a: Array, b: Array, *addends: Array
+) -> Array:
     shape = matmul_plan.canonical(operator)
     a, b = (
         numerics.cast_array(x, dtype, matmul_plan.cast_exponent(name_of(x.dtype), dtype), False)
@@ -104,9 +107,13 @@ def _matmul(operator: Operator, record: matmul_plan.MatmulRecord, a: Array, b: A
         numerics.gemm_logical(a, b, shape.partial, shape.inputs, shape.scale, part * block, block)
         for part in range(count)
     ]
-    if count > 1:
-        result = numerics.reduce_partials(parts, shape.result_dtype, _saturates(operator))
-    elif shape.partial != shape.result_dtype:
+    own = matmul_plan.first_addend(operator)
+    if own is not None or count > 1:
+        terms = [part.swapaxes(-1, -2) if record.swap else part for part in parts]
+        first = [] if own is None else [addends[own - 2]]
+        further = [addends[i - 2] for i in matmul_plan.further_addends(operator)]
+        return numerics.reduce_partials((*first, *terms, *further), shape.result_dtype, _saturates(operator))
+    if shape.partial != shape.result_dtype:
         result = numerics.cast_array(parts[0], shape.result_dtype, 0, _saturates(operator))
     else:
         result = parts[0]
@@ -287,18 +294,17 @@ def _along(function: Callable[..., Array]) -> Callable[..., Array]:
 
 
 @_along
-def _layer_norm(operator: Operator, x: Array, gamma: Array, beta: Array, record: RowRecord) -> Array:
+def _layer_norm(operator: Operator, x: Array, *rest: Any) -> Array:
+    *vectors, record = rest
+    how = _epsilon(operator), operator.result_dtype, _saturates(operator)
+    scale = int(operator.attributes.get("scale", 0))
     if record.split:
         block = column_width(x.shape[-1])
         parts = [numerics.norm_statistics(x[..., at : at + block]) for at in range(0, x.shape[-1], block)]
         means, variances = (np.stack(statistic) for statistic in zip(*parts, strict=True))
         mean, variance = numerics.norm_merge(means, variances, x.shape[-1])
-        return numerics.norm_apply(
-            x, mean, variance, gamma, beta, _epsilon(operator), operator.result_dtype, _saturates(operator)
-        )
-    return numerics.layer_norm_rows(
-        x, gamma, beta, _epsilon(operator), operator.result_dtype, _saturates(operator)
-    )
+        return numerics.norm_apply(x, mean, variance, vectors, *how, scale)
+    return numerics.layer_norm_rows(x, vectors, *how, scale)
 
 
 @_along

@@ -263,10 +263,12 @@ class Writer:
         shape: Shape,
         dtype: str,
         attributes: str = "",
+        more: Sequence[Value] = (),
     ) -> Value:
+        """`more`: operands that the clauses name."""
         result = Value(self.fresh(), shape, dtype)
         names = ", ".join(v.name for v in operands)
-        types = ", ".join(v.type for v in operands)
+        types = ", ".join(v.type for v in (*operands, *more))
         self.lines.append(
             f"{self.indent}{result.name} = tile_tensor.{name} {names}{' ' + clauses if clauses else ''}"
             f"{' {' + attributes + '}' if attributes else ''} : ({types}) -> {result.type}"
@@ -544,7 +546,17 @@ def norm(w: Writer, name: str) -> Value:
         return w.op(name, [x], w.with_empty_rows(clauses), x.shape, dtype, w.saturation(dtype))
     vectors = [w.get(columns, rng.choice(FLOATS)) for _ in range(2 if name == "layer_norm" else 1)]
     epsilon = f"{along}epsilon {rng.choice(('1.0e-05', '1.0e-06', '0.1', '0.0'))}"
-    return w.op(name, [x, *vectors], epsilon, x.shape, dtype, w.saturation(dtype))
+    aside = random.Random(f"{len(w.lines)} {epsilon} {x.type} {dtype}")
+    if name == "layer_norm" and aside.random() < 0.3:
+        vectors = []
+    if name == "layer_norm" and aside.random() < 0.2:
+        epsilon += f" scale {aside.randint(-6, 6)}"
+    result = w.op(name, [x, *vectors], epsilon, x.shape, dtype, w.saturation(dtype))
+    if name == "layer_norm" and aside.random() < 0.4:
+        stored = aside.choice(FP8)
+        saturation = aside.choice(("", "saturate = false"))
+        return w.op("cast", [result], f"scale {aside.randint(-6, 3)}", x.shape, stored, saturation)
+    return result
 
 
 def attention(w: Writer) -> Value:
@@ -762,6 +774,36 @@ def bias_gelu(w: Writer) -> Value:
     return w.op("gelu", [total], "approximate tanh", total.shape, last, w.saturation(last))
 
 
+def linear(w: Writer) -> Value:
+    """A product and what is added to it, apart, to be fused where its types allow it, or as its addends."""
+    rng = w.rng
+    kind = rng.choice(("f8", "f16", "f16", "f32", "bf16"))
+    types = FP8 if kind == "f8" else (kind,)
+    batch = rng.choice(((), (), (), (2,)))
+    m, k, n = rng.choice((1, 3, 5, 12)), rng.choice((3, 16, 40, 96)), rng.choice((2, 7, 32, 64, 96))
+    a, b = w.get((*batch, m, k), rng.choice(types)), w.get((*batch, k, n), rng.choice(types))
+    result = rng.choice(
+        {"f8": ("f16", "f16", "f16", "f32", a.dtype), "f16": ("f16", "f16", "f32")}.get(kind, (kind,))
+    )
+    accumulate = rng.choice((None, "f16", "f32") if kind in ("f8", "f16") else (None, "f32"))
+    narrow = accumulate == "f16" or (accumulate is None and kind == "f8" and result != "f32")
+    clauses = f"accumulate {accumulate}" if accumulate else ""
+    full = (*batch, m, n)
+    if rng.random() < 0.4:
+        of = rng.choice(("f16", *FP8) if narrow else FLOATS)
+        addends = [w.get(rng.choice((full, (n,))), of) for _ in range(rng.choice((1, 2, 3)))]
+        clauses = f"plus {', '.join(v.name for v in addends)} {clauses}".strip()
+        return w.op("matmul", [a, b], clauses, full, result, w.saturation(result), more=addends)
+    total = w.op("matmul", [a, b], clauses, full, result, w.saturation(result))
+    for shape in rng.choice((((n,),), (full,), ((n,), full), (full, (n,)), ((n,), (n,)))):
+        other = w.get(shape, result if rng.random() < 0.9 else rng.choice(FLOATS))
+        if other.dtype != total.dtype:
+            return total
+        operands = [total, other] if rng.random() < 0.7 else [other, total]
+        total = w.op("add", operands, "", full, total.dtype, w.saturation(total.dtype))
+    return total
+
+
 def sequence(w: Writer) -> Value:
     """A sequence of values that exist, and a member of it; in the body of a repeat, one that it is given."""
     rng = w.rng
@@ -968,7 +1010,7 @@ def _array(values: Sequence[int]) -> str:
 
 
 OPERATIONS: tuple[Callable[[Writer], Value], ...] = (
-    matmul, matmul, binary, binary, unary, cast, reduce, reduce, layer_norm, rms_norm, softmax,
+    matmul, linear, binary, binary, unary, cast, reduce, reduce, layer_norm, rms_norm, softmax,
     attention, attention, transpose, reshape,
     slice_, broadcast, concat, pad, gather, bias_gelu, sequence, concat, bias_gelu,
     convolution, reduce_window, one_hot, ordering, ordering, ordering, scatter_add,

@@ -250,7 +250,7 @@ MUTATIONS: dict[str, tuple[str, Mutation]] = {
     "pointwise results always saturate": ("saturate = false", with_argument(numerics, "pointwise", 9, "saturate", True)),
     "casts do not saturate": (r"\.cast.*f8E", with_argument(numerics, "cast_array", 3, "saturate", False)),
     "reductions do not saturate": (r"\.reduce.*f8E", with_argument(numerics, "reduce_rows", 4, "saturate", False)),
-    "layer_norm does not saturate": (r"\.layer_norm.*f8E", with_argument(numerics, "layer_norm_rows", 5, "saturate", False)),
+    "layer_norm does not saturate": (r"\.layer_norm.*f8E", with_argument(numerics, "layer_norm_rows", 4, "saturate", False)),
     "rms_norm does not saturate": (r"\.rms_norm.*f8E", with_argument(numerics, "rms_norm_rows", 4, "saturate", False)),
     "bias_gelu does not saturate": (r"gelu.*f8E", with_argument(numerics, "bias_gelu_rows", 3, "saturate", False)),
     "infinities saturate": (r"FNUZ>( |$)", wrapped(numerics, "round_to", infinity_is_beyond)),

@@ -77,7 +77,7 @@ def test_types_follow_the_mode() -> None:
 
     for mode in MODES:
         embedding, *matmuls = lines(mode, "matmul")
-        assert "accumulate f32" in embedding and "f8" not in embedding.partition(" : ")[2]
+        assert f"accumulate {mode.accumulate}" in embedding and "f8" not in embedding.partition(" : ")[2]
         for matmul in matmuls:
             assert (F8 in matmul) == (mode.precision == "f8")
             assert f"accumulate {'f16' if mode.precision == 'f8' else 'f32'}" in matmul

@@ -146,6 +146,25 @@ def test_copy_by_run_length():
     assert copy.cycles(C600, (100,), (F8, F8), {"run_bytes": 1})[0] == 288 + 2000
 
 
+def test_reductions_by_the_width_of_their_loads():
+    """P partials of n halves: 2 P + 9 bundles for 8 of a worker, P + 9 where they load at 16 bytes."""
+    types = ("f16", "f16")
+    for p, n in ((4, 1152), (15, 576), (2, 40)):
+        rounds = -(-n // 48) * 6
+        one, wide = (
+            kernel(f"reduce_partials{kind}").cycles(C600, (p, n), types)[0] for kind in ("", ".wide")
+        )
+        assert (one, wide) == (282 + rounds * (2 * p + 9), 282 + rounds * (p + 9))
+        onto, wide_onto = (
+            kernel(f"reduce_partials.{kind}").cycles(C600, (p, n), ("f16", *types))[0]
+            for kind in ("onto", "wide_onto")
+        )
+        assert (onto, wide_onto) == (282 + rounds * (2 * p + 11), 282 + rounds * (p + 11))
+    flat = kernel("reduce_partials.onto").cycles(C600, (3, 6, 96), ("f16", *types))[0]
+    vector = kernel("reduce_partials.onto").cycles(C600, (3, 6, 96), ("f16", *types), {"vector": 1})[0]
+    assert vector - flat == 6 * (2 * 12 + 10 * 6)
+
+
 def test_an_f8_result_costs_a_conversion():
     for name in ("pointwise.add", "bias_gelu", "reduce_partials", "softmax", "layer_norm"):
         extents = (4, 96)

@@ -238,6 +238,17 @@ def test_partials_are_summed_in_f32_in_ascending_order() -> None:
     assert run("reduce_partials", [whole], ("i32",), (2, 1))[0][0, 0] == -(2**31)
 
 
+def test_a_first_term_apart_comes_before_the_partials() -> None:
+    parts = np.array([1.0, -(2.0**24)], np.float32).reshape(1, 2, 1)
+    first = np.array([[2.0**24]], np.float32)
+    for kernel in ("reduce_partials.onto", "reduce_partials.wide_onto"):
+        (got,) = run(kernel, [first, parts], ("f32",), (2, 1))
+        assert got[0, 0] == 0.0  # the 1 is lost behind 2^24
+    vector, rows = np.array([[[1.0], [2.0]]], np.float16), np.ones((1, 3, 2, 4), np.float16)
+    (got,) = run("reduce_partials.onto", [vector, rows], ("f16",), (3, 2, 4))
+    np.testing.assert_array_equal(got[0], [[4.0] * 4, [5.0] * 4])
+
+
 def test_bias_and_gelu_round_once() -> None:
     rng = np.random.default_rng(13)
     x, bias = (rng.normal(size=shape).astype(np.float16) for shape in ((2, 4, 16), (2, 16)))

@@ -388,6 +388,22 @@ def test_partials_without_storage_are_added_as_often_as_there_are() -> None:
     assert np.array_equal(executor.run({"x": x}).outputs["z"], 3 * x)
 
 
+def test_partials_that_load_sixteen_bytes_begin_at_multiples_of_them() -> None:
+    place = MACHINE.region("interleaved").start
+    one = calls.call(
+        "reduce_partials.wide",
+        [Operand(place, "f16", (((0, 12),), ((0, 1),)))],
+        [Operand(calls.C, "f16", calls.dense(8))],
+    )
+    table = Table("extents", calls.ARGUMENTS, calls.extents(2, 8), "arguments")
+    made = calls.program((one,), (table,), (calls.host("z", "output", calls.C, "f16"),))
+    entry = kernel("reduce_partials.wide")
+    made = replace(made, code=(Code(entry.name, calls.CODE, entry.code_bytes),))
+    refusal = refused(made)
+    assert refusal.rule == "misaligned access"
+    assert "needs steps of a multiple of 16 bytes along axis p" in str(refusal)
+
+
 # The list
 
 

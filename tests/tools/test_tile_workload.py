@@ -21,7 +21,8 @@ SIGLIP = "siglip --tokens 9 --width 16 --heads 2 --mlp 24 --layers 2 --patch 27"
         ["vit", "--precision", "f16", "--classes", "3", "--seed", "5", "--batch", "2", "--layers", "1"],
         SIGLIP,
         [*SIGLIP, "--attention", "f8", "--images"],
-        ["digits", "--batch", "100", "--layers", "3"],
+        ["digits", "--batch", "100", "--layers", "3", "--accumulate", "f16"],
+        ["vit", "--layers", "1", "--precision", "f16", "--accumulate", "f16"],
     ],
     ids=" ".join,
 )
@@ -46,6 +47,7 @@ def test_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str], arg
         (["vit", "--layer", "1"], 2, "unknown option `--layer`"),
         (["vit", "--width", "6x"], 1, "error: '6x' is not a whole number"),
         (["vit", "--width", "65"], 1, "error: --width 65 is not a multiple of --heads 4"),
+        (["vit", "--accumulate", "f8"], 1, "error: --accumulate must be auto, f16 or f32, not f8"),
         (["vit", "--precision", "f32"], 1, "error: --precision must be f16 or f8, not f32"),
         (["resnet"], 1, "error: unknown workload 'resnet'"),
         (["digits", "--width", "32"], 1, "error: digits is a trained model: its --width is 64"),

@@ -160,6 +160,38 @@ func.func @main(%x: tensor<4x8xf16>, %y: tensor<8x4xf16>) {
 
 // -----
 
+// CHECK: an addend has shape 4, expected 4x8 or 8
+func.func @main(%x: tensor<4x8xf16>, %y: tensor<8x8xf16>, %b: tensor<4xf16>) {
+  %0 = tile_tensor.matmul %x, %y plus %b : (tensor<4x8xf16>, tensor<8x8xf16>, tensor<4xf16>) -> tensor<4x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: addends are no wider than the running sum, found f32 and f16
+func.func @main(%x: tensor<4x8xf16>, %y: tensor<8x8xf16>, %b: tensor<8xf32>) {
+  %0 = tile_tensor.matmul %x, %y plus %b accumulate f16 : (tensor<4x8xf16>, tensor<8x8xf16>, tensor<8xf32>) -> tensor<4x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: addends of a product of floats are floats, found i32
+func.func @main(%x: tensor<4x8xf16>, %y: tensor<8x8xf16>, %b: tensor<8xi32>) {
+  %0 = tile_tensor.matmul %x, %y plus %b : (tensor<4x8xf16>, tensor<8x8xf16>, tensor<8xi32>) -> tensor<4x8xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: an integer product takes no addends
+func.func @main(%x: tensor<4x8xi8>, %y: tensor<8x8xi8>, %b: tensor<8xi32>) {
+  %0 = tile_tensor.matmul %x, %y plus %b : (tensor<4x8xi8>, tensor<8x8xi8>, tensor<8xi32>) -> tensor<4x8xi32>
+  func.return
+}
+
+// -----
+
 // CHECK: integer matmul is i8 by i8 to i32, found i8 to i8
 func.func @main(%x: tensor<4x8xi8>, %y: tensor<8x4xi8>) {
   %0 = tile_tensor.matmul %x, %y : (tensor<4x8xi8>, tensor<8x4xi8>) -> tensor<4x4xi8>

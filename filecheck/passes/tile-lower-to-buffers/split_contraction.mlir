@@ -23,7 +23,7 @@ builtin.module attributes {tile.machine = "t4"} {
 // CHECK:        tile.exchange "y: matmul operands" ({{.*}}%[[W]] "{{.*}}" -> %[[RIGHT]] "{{.*}}") : {{.*}}[[WT]], [[RT]]
 // CHECK:        tile.compute "gemm.f16.f32" (%{{.*}} "b=0 m=1 k=2", %[[RIGHT]] "b=0 n=1 k=2") -> (%[[PARTIAL]] "b=1 m=2 n=3") axes "b m n k" scalars {scale = -3 : i64} for "y: matmul" : {{.*}}, [[RT]], [[PT]]
 // CHECK:        tile.exchange "y: matmul partials" (%[[PARTIAL]] "[[V:.*]]" -> %[[ARRIVED]] "[[V]]") : [[PT]], [[AT]]
-// CHECK:        tile.compute "reduce_partials" (%[[ARRIVED]] "p=0 b=1 m=2 n=3") -> (%[[Y]] "b=0 m=1 n=2") axes "p b m n" for "y: matmul: add 2 partials" : [[AT]], [[YT]]
+// CHECK:        tile.compute "reduce_partials.wide" (%[[ARRIVED]] "p=0 b=1 m=2 n=3") -> (%[[Y]] "b=0 m=1 n=2") axes "p b m n" for "y: matmul: add 2 partials" : [[AT]], [[YT]]
 // CHECK-NEXT:   tile.bind value %[[Y]] view "{{.*}}" tensors ["y"] : [[YT]]
 // CHECK-NEXT:   tile.bind output %[[Y]] view "{{.*}}" tensors ["y"] : [[YT]]
 // CHECK-NEXT:   func.return

@@ -38,6 +38,17 @@ def product(b: tuple[int, ...], m: int, n: int, k: int, dtype: str = "f16", **at
     return operator("matmul", ((left, dtype), (right, dtype)), ((*b, m, n), result), **attributes)
 
 
+def added(batch: tuple[int, ...], m: int, n: int, k: int, *addends: str, accumulate: str = "f16") -> Operator:
+    """A product in f16 and what is added to it."""
+    shapes = {"vector": (n,), "whole": (*batch, m, n)}
+    return operator(
+        "matmul",
+        (((*batch, m, k), "f16"), ((*batch, k, n), "f16"), *((shapes[a], "f16") for a in addends)),
+        ((*batch, m, n), "f16"),
+        accumulate=accumulate,
+    )
+
+
 def attention(b: tuple[int, ...], queries: int, keys: int, depth: int, values: int) -> Operator:
     shapes = ((*b, queries, depth), (*b, keys, depth), (*b, keys, values))
     return operator(
@@ -91,6 +102,11 @@ CASES = {
     "product of OCP formats": product((), 9, 31, 65, "f8E4M3FN"),
     "product in f32": product((), 9, 31, 65, "f32"),
     "product in bf16": product((), 9, 17, 5, "bf16"),
+    "product and a vector": added((), 33, 31, 65, "vector"),
+    "product and both": added((), 12, 96, 64, "vector", "whole"),
+    "product and a stream": added((), 13, 64, 40, "whole"),
+    "product and three": added((2,), 5, 7, 9, "vector", "whole", "vector"),
+    "product in f32 and both": added((), 5, 64, 40, "vector", "whole", accumulate="f32"),
     "attention of primes": attention((3,), 7, 11, 5, 13),
     "attention of one query": attention((1,), 1, 37, 16, 16),
     "attention of one key": attention((2,), 5, 1, 8, 8),
@@ -226,6 +242,14 @@ PLACED_ANYWHERE = ("matmul", "attention", "gather", "softmax", "rms_norm", "redu
         (product((), 8, 64, 64), {"grid": [1, 4, 1, 1], "base": 1}, "needs 4 tiles from tile 1 on", T4),
         (product((), 8, 64, 64), {"grid": [1, 1, 2, 1], "share": 2}, "share 2 does not divide the 2", T4),
         (product((), 8, 48, 64), {"grid": [1, 1, 3, 4], "share": 2}, "share 2 does not divide the 3", T16),
+        (product((), 8, 64, 64), {"target": "here"}, "the target of a product is parts or blocks, found", T4),
+        (
+            product((), 8, 64, 64),
+            {"target": "blocks", "swap": True},
+            "target blocks is for products of two",
+            T4,
+        ),
+        (product((), 8, 8, 64), {"target": "blocks"}, "target blocks is for products of two axes", T4),
         (attention((2,), 8, 8, 8, 8), {"grid": [2, 8, 1]}, "machine t4 has 4", T4),
         (attention((2,), 8, 8, 8, 8), {"grid": [2, 8]}, "grid", T4),
         (gather((64, 8), (3,), 0), {"grid": [64, 1]}, "machine t4 has 4", T4),
