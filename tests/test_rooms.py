@@ -17,6 +17,7 @@ EXCEPTIONS = {
     ("planning/exchange/schedule.py", "tilewright.backends.rows"),
     # Calibration reads the files of a program folder.
     ("passes/tile_quantize.py", "tilewright.frontends.program_folder"),
+    ("passes/tile_fold_norms.py", "tilewright.frontends.program_folder"),
 }
 
 
