@@ -101,8 +101,15 @@ def _reduce_then(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...],
     return [("set-up", np.full(n.shape, 282)), ("rounds", 6 * -(-n // 48) * (9 + 6 * (p - 1)))]
 
 
-THEN = {"pointwise.gelu_tanh": _gelu_then, "reduce_partials": _reduce_then}
-"""The formulas of that date, where they differ: `kernels_of_that_date` of the file."""
+THEN = {
+    "pointwise.gelu_tanh": _gelu_then,
+    "reduce_partials": _reduce_then,
+    "reduce_partials.wide": _reduce_then,
+}
+"""
+The formulas of that date, where they differ: `kernels_of_that_date` of the file. It had no reduction that loads
+16 bytes at once.
+"""
 
 
 @contextmanager
