@@ -107,8 +107,8 @@ THEN = {
     "reduce_partials.wide": _reduce_then,
 }
 """
-The formulas of that date, where they differ: `kernels_of_that_date` of the file. It had no reduction that loads
-16 bytes at once.
+The formulas of that date, where they differ: `kernels_of_that_date` of the file. It had no reduction that
+loads 16 bytes at once.
 """
 
 
