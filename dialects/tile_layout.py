@@ -19,7 +19,6 @@ the values that a pass needs placed and are not.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, UnitAttr
@@ -45,11 +44,6 @@ from tilewright.dialects.tile_repeat import SequenceType
 from tilewright.planning.layout import Layout, LayoutError, View
 
 MACHINE_ATTRIBUTE = "tile.machine"
-
-
-# The same few texts stand at hundreds of values; one object also shares its tables.
-_parse_layout = lru_cache(maxsize=4096)(Layout.parse)
-_parse_view = lru_cache(maxsize=4096)(View.parse)
 
 
 def _canonical(layout: Layout, view: View | None) -> tuple[Layout, View | None]:
@@ -84,12 +78,12 @@ class LayoutAttr(Data[tuple[Layout, View | None]]):
             start = parser.pos
             text = parser.parse_str_literal(" with the text of a layout")
             try:
-                layout = _parse_layout(text)
+                layout = Layout.parse(text)
                 if parser.parse_optional_punctuation(",") is None:
                     return layout, None
                 start = parser.pos
                 text = parser.parse_str_literal(" with the text of a view")
-                view = _parse_view(text)
+                view = View.parse(text)
                 view.check_inside(layout.shape)
             except LayoutError as error:
                 parser.raise_error(_message(error), start, parser.pos)

@@ -167,6 +167,10 @@ class _FewReceivers:
             free[tile] = end + travel
 
 
+_largest = np.maximum.reduce
+"""The maximum of an array, without the dispatch of its method, which takes as long on a few elements."""
+
+
 class _ManyReceivers:
     """Trains with many receivers each: arrays."""
 
@@ -177,7 +181,7 @@ class _ManyReceivers:
         self.travel = [trains.latency[a:b] for a, b in spans]
 
     def ready(self, train: int, begin: int) -> int:
-        at = int((self.free[self.tiles[train]] - self.travel[train]).max())
+        at = int(_largest(self.free[self.tiles[train]] - self.travel[train]))
         return at if at > begin else begin
 
     def take(self, train: int, end: int) -> None:
@@ -240,9 +244,13 @@ def multicasts(trains: Trains, earliest: Ints, position: Ints, machine: Machine,
             if place == candidates:
                 break
             sender = senders[train]
-            begin = ready(train, sender_free[sender])
+            begin = sender_free[sender]
             if sender_free[lenders[train]] > begin:
                 begin = sender_free[lenders[train]]
+            landing = begin + first_travel[train]
+            if landing > limit and (landing - now) * URGENCY - left[sender] >= best_cost:
+                continue  # and would land later still where a receiver is busy
+            begin = ready(train, begin)
             landing = begin + first_travel[train]
             if landing <= limit:
                 return place, begin

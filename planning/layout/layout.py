@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from operator import index
 from typing import get_args
@@ -429,8 +429,9 @@ class Layout:
         return layout_text(self)
 
     @staticmethod
+    @lru_cache(maxsize=1024)
     def parse(text: str) -> Layout:
-        """Read back what `str` prints."""
+        """Read back what `str` prints; remembered with its tables, as programs repeat layouts."""
         return Layout(*read_layout(text))
 
 

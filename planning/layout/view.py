@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from pathlib import Path
 
@@ -429,8 +429,9 @@ class View:
         return text
 
     @staticmethod
+    @lru_cache(maxsize=4096)
     def parse(text: str) -> View:
-        """Read back what `str` prints."""
+        """Read back what `str` prints; remembered, as programs have the same views in many places."""
         tree = parse_tree(text, "view")
         shape: list[int] = []
         digits: list[tuple[Digit, ...]] = []
