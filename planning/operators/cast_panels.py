@@ -144,7 +144,10 @@ def whole_groups(operator: Operator, group: int, machine: Machine) -> Target:
     """Rows of whole groups over all tiles: where the operand goes if a tile's columns cut groups."""
     shape = operator.result_shape
     rows, columns = math.prod(shape[:-1]), shape[-1]
-    block = group * ceil_div(columns // group, machine.tiles)
+    # whole panels of the product's columns, where groups make them: they move in one piece for several rows
+    whole = math.lcm(group, COLUMNS)
+    least = whole if columns % whole == 0 else group
+    block = least * ceil_div(columns // least, machine.tiles)
     parts = ceil_div(columns, block)
     height = ceil_div(max(rows, 1), max(1, min(machine.tiles // parts, rows)))
     panels = (COLUMNS,) if block % COLUMNS == 0 else ()
