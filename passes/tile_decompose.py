@@ -72,7 +72,7 @@ def decompose(function: FuncOp) -> None:
         result = rule(op, writer)
         if result is None:
             continue
-        remark("decomposed", f"`{writer.name}` is written as {len(writer.made)} operations", op)
+        remark("conversion", f"`{writer.name}` is written as {len(writer.made)} operations", op)
         for made in writer.made:
             if isinstance(made.result, SSAValue):
                 names.setdefault(made.result, f"{writer.name}.{made.name.partition('.')[2]}")

@@ -27,7 +27,7 @@ from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels import kernel
 from tilewright.machine.numerics.pointwise import OPERATIONS
 from tilewright.passes.ir.tensors import operator_of
-from tilewright.planning.operators import VIEWS, attention, matmul, pointwise, rowwise
+from tilewright.planning.operators import VIEWS, attention, matmul, pointwise, rowwise, windows
 from tilewright.planning.operators.base import Operator
 from tilewright.profile import OperatorCycles
 from tilewright.tools import result_schema as schema
@@ -90,6 +90,10 @@ def _iterations(op: Operation) -> int:
     return count
 
 
+_BY_ROWS = ("layer_norm", "rms_norm", "softmax", "cumsum", "sort", "argsort")
+"""Operators whose kernel has their name and the axes rows and columns."""
+
+
 def inner_cycles(operator: Operator, machine: Machine) -> float:
     """Cycles of one tile in the inner loops of an operator's kernels; 0 for what only moves data."""
     shapes = [shape for shape, _ in operator.operand_types]
@@ -106,7 +110,11 @@ def inner_cycles(operator: Operator, machine: Machine) -> float:
     dtypes = (*(dtype for _, dtype in operator.operand_types), operator.result_dtype)
     if operator.name in OPERATIONS or operator.name == "cast":
         return _loops(machine, pointwise.kernel_name(operator), (math.prod(operator.result_shape),), dtypes)
-    if operator.name in ("layer_norm", "rms_norm", "softmax"):
+    if operator.name in ("convolution", "reduce_window"):
+        windows_of = windows.canonical(operator)
+        scalars = windows.scalars_of(operator, windows_of)
+        return _loops(machine, windows.kernel_name(operator), windows.whole(operator), dtypes, scalars)
+    if operator.name in (*_BY_ROWS, "argmax", "argmin"):
         columns = shapes[0][rowwise.row_axis(operator)]
         return _loops(machine, operator.name, (math.prod(shapes[0]) // max(columns, 1), columns), dtypes)
     if operator.name == "reduce":

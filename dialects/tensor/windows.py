@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import auto
 
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, IntegerType, TensorType, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import eq, irdl_attr_definition, irdl_op_definition, operand_def, opt_prop_def, prop_def
@@ -28,11 +28,11 @@ from tilewright.dialects.tensor.shapes import Shape
 Counts = Sequence[int] | None
 
 
-def _counts(values: Counts) -> DenseArrayBase | None:
+def _counts(values: Counts) -> DenseArrayBase[IntegerType] | None:
     return None if values is None else ints_attribute(values)
 
 
-def counts_of(attribute: DenseArrayBase | None, number: int, default: int) -> tuple[int, ...]:
+def counts_of(attribute: DenseArrayBase[IntegerType] | None, number: int, default: int) -> tuple[int, ...]:
     """The counts of a clause, one for each axis; all `default` without it."""
     return (default,) * number if attribute is None else tuple(int(n) for n in attribute.get_values())
 

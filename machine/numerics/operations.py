@@ -200,7 +200,7 @@ def window_products(taps: Array, weights: Array, dtype: str, saturate: bool = Tr
     with np.errstate(all="ignore"):
         products = decode(taps) * decode(weights)
         out = _tree(products, np.add, 0.0)
-    return _sums_rounded(out, np.isfinite(products).all(axis=-1), dtype, saturate)
+    return _sums_rounded(out, np.asarray(np.isfinite(products).all(axis=-1)), dtype, saturate)
 
 
 def reduce_partials(

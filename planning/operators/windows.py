@@ -186,6 +186,12 @@ def choose_grid(operator: Operator, shape: Shape, machine: Machine) -> tuple[int
     return best[1]
 
 
+def whole(operator: Operator) -> tuple[int, ...]:
+    """The extents of the kernel if one tile did all of it."""
+    shape = canonical(operator)
+    return _extents(operator, shape, shape.batch, shape.results[0], shape.channels)
+
+
 def _extents(operator: Operator, shape: Shape, held: int, high: int, channels: int) -> tuple[int, ...]:
     wide = shape.results[1]
     taps = (math.prod(shape.size),) if operator.name == "convolution" else ()

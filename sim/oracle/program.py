@@ -12,10 +12,10 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tilewright.backends.host import quantise
 from tilewright.dialects.entry import Argument, read_entry
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
 from tilewright.machine.dtypes import numpy_dtype
-from tilewright.machine.numerics import operations as numerics
 from tilewright.passes.ir.tensors import VALUE_NAME, dtype_of, value_name
 from tilewright.sim.oracle.operations import Array, OracleError, evaluate_operation
 
@@ -95,10 +95,7 @@ def _load(argument: Argument, source: Mapping[str, Array]) -> Value:
             raise OracleError(
                 f"{argument.name!r} has shape {array.shape}, the program wants {tensor.get_shape()}"
             )
-        dtype = dtype_of(tensor.element_type)
-        if array.dtype == numpy_dtype(dtype) and not argument.scale:
-            return array
-        return numerics.cast_array(array, dtype, argument.scale, True)
+        return quantise(array, dtype_of(tensor.element_type), argument.scale)
 
     def build(type_: Attribute) -> Value:
         if isinstance(type_, SequenceType):

@@ -275,3 +275,27 @@ def test_truth_values_in_files(tmp_path: Path) -> None:
     assert tile_run([str(tmp_path), "--machine", "t4"]) == 0
     write_tensors(tmp_path / "expected.safetensors", {"y": a})
     assert tile_run([str(tmp_path), "--machine", "t4"]) == 1
+
+
+def test_indices_of_64_bits_are_narrowed_where_they_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "program.mlir").write_text(
+        """
+        func.func @main(%t: tensor<5x4xf16> {tile_tensor.parameter = "t"},
+            %i: tensor<3xi32> {tile_tensor.input = "i"})
+            -> (tensor<3x4xf16> {tile_tensor.output = "y"}) {
+          %y = tile_tensor.gather %t, %i : (tensor<5x4xf16>, tensor<3xi32>) -> tensor<3x4xf16>
+          func.return %y : tensor<3x4xf16>
+        }"""
+    )
+    run = {"format": program_folder.FORMAT, "version": 1, "program": "program.mlir"}
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    table, indices = np.arange(20, dtype=np.float16).reshape(5, 4), np.array([4, 0, 7])
+    write_tensors(tmp_path / "parameters.safetensors", {"t": table})
+    write_tensors(tmp_path / "inputs.safetensors", {"i": indices})
+    write_tensors(tmp_path / "expected.safetensors", {"y": table[[4, 0, 4]]})
+    assert tile_run([str(tmp_path), "--machine", "t4", "--compare=each"]) == 0
+    write_tensors(tmp_path / "inputs.safetensors", {"i": indices + (1 << 40)})
+    assert tile_run([str(tmp_path), "--machine", "t4"]) == 1
+    assert "input 'i' is i32 in the program, the file holds 1099511627780" in capsys.readouterr().err
