@@ -107,7 +107,8 @@ def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | 
     if rng is not None:
         for op in module.walk():
             if (record := random_record(op, machine, rng)) is not None:
-                (strategy,) = (s for s in strategies(operator_of(op)) if s.record is type(record))
+                twins = [s for s in strategies(operator_of(op)) if s.record is type(record)]
+                strategy = rng.choice(twins)  # some do the same work with their operands elsewhere
                 op.attributes[PLAN] = choice_attr(Choice(strategy, record))
     while True:
         trial = module.clone()
@@ -140,6 +141,8 @@ def random_record(op: Operation, machine: Machine, rng: random.Random) -> Record
             grid = tuple(rng.choice(parts) for _ in range(4))
             if np.prod(matmul.used_grid(shape, grid)) <= machine.tiles:
                 record = matmul.MatmulRecord(grid, swap, rng.choice((1, 1, 2, 3)))
+                if not swap and sum(grid) % 2:
+                    record = matmul.MatmulRecord(grid, target=matmul.BLOCKS)
                 try:
                     matmul.check_record(operator, record, machine)
                 except PlanError:
