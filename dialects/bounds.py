@@ -240,8 +240,11 @@ def _attention(op: tt.AttentionOp, operands: Sequence[Array], exact: Array) -> E
     wrong, over = unit.error(q.shape[-1], np.matmul(_finite(q), _finite(k).swapaxes(-1, -2)))
     mask = operands[3] if len(operands) > 3 else None
     scale, seen = scale_of(op), visible_keys(op, *scores.shape[-2:])
+    if op.mask is not None and str(element_of(op.mask)) == "i1":
+        mask = None
+        seen = seen & (operands[3] != 0)
     after = mask is not None and op.mask_place.data is tt.MaskPlace.AFTER_SCALE
-    z = scaled_scores(op, scores, mask)
+    z = np.where(seen, scaled_scores(op, scores, mask), -np.inf)
     if mask is not None:
         if after:
             wrong = wrong * abs(scale)

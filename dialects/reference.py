@@ -521,6 +521,8 @@ def scaled_scores(op: tile_tensor.AttentionOp, scores: Array, mask: Array | None
     scale = scale_of(op)
     if mask is None:
         scaled = scores * scale
+    elif mask.dtype.kind == "b":
+        scaled = np.where(mask, scores * scale, -np.inf)
     elif op.mask_place.data is tile_tensor.MaskPlace.AFTER_SCALE:
         scaled = scores * scale + mask
     else:

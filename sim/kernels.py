@@ -394,6 +394,27 @@ def _band_exp(
     return _softmax_exp([seen, extreme], outs, scalars, extents[:3])
 
 
+def _mask_scores(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    """Scores where the mask is true; else the infinity that the scale makes negative."""
+    x, mask = ins
+    hidden = np.array(-np.inf if float(scalars["scale"]) >= 0 else np.inf, x.dtype)
+    out = numerics.cast_array(np.where(mask.astype(bool), x, hidden), outs[0])
+    return [_full(out, (_tiles(ins), *extents))]
+
+
+def _band_part(kernel: Semantics) -> Semantics:
+    def run(
+        ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+    ) -> list[Array]:
+        scores = _full(ins[0], (_tiles(ins), *extents[:3]))
+        hidden = -np.inf if float(scalars.get("scale", 1.0)) >= 0 else np.inf
+        return kernel([_seen(scores, ins[1], ins[2], scalars, hidden)], outs, scalars, extents[:3])
+
+    return run
+
+
 def _scaled_add(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
@@ -542,7 +563,10 @@ SEMANTICS: dict[str, Semantics] = {
     "band.max": _band("max"),
     "band.min": _band("min"),
     "band.exp": _band_exp,
+    "band.part": _band_part(_softmax_part),
+    "band.raise": _band_part(_softmax_raise),
     "scaled_add": _scaled_add,
+    "mask_scores": _mask_scores,
     "softmax.part": _softmax_part,
     "softmax.raise": _softmax_raise,
     "softmax.merge_columns": _softmax_merge_columns,

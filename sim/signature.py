@@ -51,20 +51,25 @@ _FACTORS = (
     "softmax.merge",
     "softmax.merge_columns",
     "band.exp",
+    "band.part",
+    "band.raise",
     "scaled_add",
+    "mask_scores",
 )
 """Kernels whose `scale` is a factor and no power of two."""
+_BANDS = ("max", "min", "exp", "part", "raise")
 _REQUIRED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "fill": ("value",),
         "norm.merge": ("count",),
         "scaled_add": ("scale",),
+        "mask_scores": ("scale",),
         "update_window": ("rows",),
         **{
             f"update_window{count}": ("rows", *(f"rows{n}" for n in range(2, count + 1)))
             for count in (2, 3, 4)
         },
-        **dict.fromkeys(("band.max", "band.min", "band.exp"), ("rows", "offset", "before", "after")),
+        **{f"band.{name}": ("rows", "offset", "before", "after") for name in _BANDS},
         "cast.panels": ("group",),
         **dict.fromkeys(("layer_norm", "rms_norm", "norm.apply", "norm.mix"), ("epsilon",)),
     }
@@ -87,12 +92,12 @@ _FLOATS = (
     "norm.apply",
     "norm.mix",
     "bias_gelu",
-    *(name for name in _FACTORS if name != "band.exp"),
+    *(name for name in _FACTORS if not name.startswith(("band.", "mask_"))),
     "window.products",
     "reduce_partials.onto",
     "reduce_partials.wide_onto",
 )
-_BAND = ("band.max", "band.min", "band.exp")
+_BAND = tuple(f"band.{name}" for name in _BANDS)
 """Kernels on floats whose last two operands are numbers of queries and keys."""
 
 
@@ -147,6 +152,9 @@ def _type_problem(entry: Kernel, ins: list[str], outs: list[str]) -> str | None:
         wrong = [dtype for dtype in (*ins, *outs) if not is_float(dtype)]
     elif function in FUNCTIONS and function != name:
         wrong = _pointwise_problem(FUNCTIONS[function], ins, outs[0])
+    elif name == "mask_scores":
+        wrong = [dtype for dtype in (ins[0], *outs) if not is_float(dtype)]
+        wrong += [dtype for dtype in ins[1:] if dtype != "i1"]
     elif name in _BAND:
         wrong = [dtype for dtype in (*ins[:-2], *outs) if not is_float(dtype)]
         wrong += [dtype for dtype in ins[-2:] if dtype != "i32"]

@@ -41,6 +41,7 @@ from tilewright.dialects.tensor.base import (
     RoundingOperation,
     element_of,
     float_attribute,
+    is_boolean,
     is_float,
     is_float8,
     is_integer,
@@ -220,10 +221,10 @@ class AttentionOp(RoundingOperation):
 
     Heads `i * h / g` to `(i + 1) * h / g - 1` of the queries share head i of keys and values. The mask is
     optional, any float, and broadcast to the scores `[.., h, tq, tk]`; its last axis is `tk`. It is added
-    where `mask_place` says. Query i stands at key `i + query_offset`: with `causal` it sees no key behind,
-    with `window` none that is `window` or more away. `accumulate` is the type of the scores and of the
-    running sums of both products: see `accumulate_type`. `empty_rows` says what a row of scores gives that is
-    masked whole.
+    where `mask_place` says; a mask of i1 says which keys are seen. Query i stands at key `i + query_offset`:
+    with `causal` it sees no key behind, with `window` none that is `window` or more away. `accumulate` is the
+    type of the scores and of the running sums of both products: see `accumulate_type`. `empty_rows` says what
+    a row of scores gives that is masked whole.
     """
 
     name = "tile_tensor.attention"
@@ -295,7 +296,9 @@ class AttentionOp(RoundingOperation):
         return shapes.attention(shape_of(self.query), shape_of(self.key), shape_of(self.value), mask)
 
     def verify_elements(self) -> None:
-        super().verify_elements()
+        for value in (*self.operands, self.result):
+            boolean = value is self.mask and is_boolean(element_of(value))
+            require(boolean or is_float(element_of(value)), f"works on floats, found {element_of(value)}")
         _verify_accumulate(self.accumulate, element_of(self.query))
         verify_softmax_scale(self.scale.value.data)
         require(

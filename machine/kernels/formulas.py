@@ -402,13 +402,16 @@ BAND_BUNDLES = 12
 """Bundles of a worker that find the keys that a row of scores sees: the registry lists them."""
 
 
-def band(whole: Formula) -> Formula:
-    """A kernel over scores (b, m, n) whose rows see a part of the keys: as if it were all, and to find it."""
+def band(whole: Formula, number: int) -> Formula:
+    """
+    A kernel over scores (b, m, n) whose rows see a part of the keys: as if it were all, and to find it.
+    `number`: of the first of the two operands that say where the tile's rows and keys begin.
+    """
 
     def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
         b, m = extents[:, 0], extents[:, 1]
         found = _ceil(b * m, machine.workers) * machine.workers * BAND_BUNDLES
-        own = dtypes if len(dtypes) < 6 else (*dtypes[:2], *dtypes[4:])
+        own = (*dtypes[:number], *dtypes[number + 2 :])
         return [*whole(machine, extents[:, :3], own, scalars), ("keys of the rows", found)]
 
     return formula

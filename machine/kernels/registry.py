@@ -537,6 +537,16 @@ _register(
     scalars=("scale", "saturate"),
     code=512,
 )
+_register(
+    "mask_scores",
+    "derived",
+    "as pointwise.max of floats: the mask's load and a select take the place of the second load and the max",
+    f.pointwise(4, 4, f.LOOP_BINARY),
+    ins=_operands("x mask"),
+    outs=_operands("z"),
+    scalars=("scale", "saturate"),
+    code=512,
+)
 _BAND = (
     "; a row's first and last key in 12 instructions: its position (add, sub), its first key (sub, max), its"
     " last (add, min), none of them (cmpslt, brnz), where they lie (shl, add), loads that begin or end"
@@ -547,7 +557,7 @@ for _name in ("max", "min"):
         f"band.{_name}",
         "derived",
         f"reduce.{_name} as if every row saw all keys{_BAND}",
-        f.band(f.reduce_rows(4)),
+        f.band(f.reduce_rows(4), 1),
         axes=("b", "m", "n", "i", "j"),
         ins=(
             *_operands("s", "b", "m", "n"),
@@ -765,7 +775,7 @@ _register(
     "band.exp",
     "derived",
     f"softmax.exp as if every row saw all keys{_BAND}",
-    f.band(f.softmax_exp),
+    f.band(f.softmax_exp, 2),
     axes=("b", "m", "n", "i", "j"),
     ins=(
         *_operands("s", "b", "m", "n"),
@@ -826,3 +836,23 @@ _register(
     scalars=("scale", "saturate"),
     code=1024,
 )
+for _name, _outs, _bundles in (
+    ("part", "max sum", f.SOFTMAX_BUNDLES),
+    ("raise", "max", f.SOFTMAX_BUNDLES - f.SUM_BUNDLES),
+):
+    _register(
+        f"band.{_name}",
+        "derived",
+        f"softmax.{_name} as if every row saw all keys{_BAND}",
+        f.band(f.softmax_part(_bundles), 1),
+        axes=("b", "m", "n", "i", "j"),
+        ins=(
+            *_operands("s", "b", "m", "n"),
+            OperandRule("first_query", ("i",), alignment=4),
+            OperandRule("first_key", ("j",), alignment=4),
+        ),
+        outs=(*_operands("p", "b", "m", "n"), *_operands(_outs, "b", "m", alignment=4)),
+        scalars=("scale", "saturate", "empty_rows", "rows", "offset", "before", "after"),
+        sub_word=True,
+        code=1408,
+    )

@@ -68,10 +68,16 @@ class Shape:
     """
     band: Band | None = None
     mask_after: bool = False  # the mask is added to scores that have their scale
+    boolean_mask: bool = False  # the mask says which keys are seen
 
     @property
     def b(self) -> int:
         return math.prod(self.batch)
+
+    @property
+    def mask_kernel(self) -> str:
+        """The kernel that takes scores and mask."""
+        return "mask_scores" if self.boolean_mask else "scaled_add" if self.mask_after else "pointwise.add"
 
     @property
     def rows(self) -> int:
@@ -99,7 +105,7 @@ class Band:
     after: int
 
 
-FEATURES = ("mask", "mask_after_scale", "causal", "window", "shared_heads")
+FEATURES = ("mask", "boolean_mask", "mask_after_scale", "causal", "window", "shared_heads")
 
 
 def features(operator: Operator) -> frozenset[str]:
@@ -107,6 +113,7 @@ def features(operator: Operator) -> frozenset[str]:
     attributes, (q, k) = operator.attributes, (shape for shape, _ in operator.operand_types[:2])
     found = {
         "mask": len(operator.operand_types) > 3,
+        "boolean_mask": _is_boolean(operator),
         "mask_after_scale": attributes.get("mask_place", "before_scale") == "after_scale",
         "causal": bool(attributes.get("causal")),
         "window": attributes.get("window") is not None,
@@ -152,8 +159,13 @@ def canonical(operator: Operator) -> Shape:
         _mask_shape(operator),
         group,
         _band(operator),
-        operator.attributes.get("mask_place", "before_scale") == "after_scale",
+        operator.attributes.get("mask_place", "before_scale") == "after_scale" and not _is_boolean(operator),
+        _is_boolean(operator),
     )
+
+
+def _is_boolean(operator: Operator) -> bool:
+    return len(operator.operand_types) > 3 and operator.operand_types[3][1] == "i1"
 
 
 def _mask_shape(operator: Operator) -> tuple[int, ...] | None:
@@ -247,11 +259,12 @@ def grid_cycles(
 
     total = cycles(shape.score_kernel, bb, qb, nb, dp) + cycles(shape.output_kernel, bb, qb, vp, nb)
     if shape.mask is not None:
-        total += cycles("scaled_add" if shape.mask_after else "pointwise.add", bb, qb, nb)
+        total += cycles(shape.mask_kernel, bb, qb, nb)
+    raised = own_keys or "softmax.exp"
     total += (
-        cycles(own_keys or "softmax.exp", bb, qb, nb)
+        cycles(raised, bb, qb, nb)
         if shape.band is None
-        else cycles("band.exp", bb, qb, nb, 1, 1)
+        else cycles(raised.replace("softmax", "band"), bb, qb, nb, 1, 1)
     )
     if keys_move:
         total += pair_receive_cycles(
@@ -608,13 +621,13 @@ class Expansion:
         if mask is None:
             return scores, shape.scale
         masked = builder.add_buffer("masked", dataclasses.replace(layout, memory="any"), dtype)
-        after: dict[str, float] = {"scale": shape.scale} if shape.mask_after else {}
+        after: dict[str, float] = {"scale": shape.scale} if shape.mask_after or shape.boolean_mask else {}
         builder.compute(
-            "scaled_add" if shape.mask_after else "pointwise.add",
+            shape.mask_kernel,
             "bmn",
             [(scores, SCORES), mask],
             [(masked, SCORES)],
-            "scale and add the mask" if shape.mask_after else "add the mask",
+            {"scaled_add": "scale and add the mask"}.get(shape.mask_kernel, "the mask"),
             **after,
         )
         return masked, 1.0 if shape.mask_after else shape.scale

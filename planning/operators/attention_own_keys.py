@@ -52,8 +52,8 @@ class OwnKeysRecord(AttentionRecord):
     ones: bool = False
 
 
-SERVES = frozenset(("mask", "mask_after_scale", "shared_heads"))
-"""Features of attention that this strategy has; rows that see a part of the keys are not among them."""
+SERVES = frozenset(("mask", "boolean_mask", "mask_after_scale", "shared_heads", "causal", "window"))
+"""Features of attention that this strategy has."""
 
 
 def applies(operator: Operator) -> bool:
@@ -197,13 +197,15 @@ class _Expansion(attention.Expansion):
             builder.add_buffer(name, self.where.sums, "f32", "partials")
             for name in (("maxima",) if self.ones else ("maxima", "sums"))
         ]
+        name = kernel_name(self.ones)
         builder.compute(
-            kernel_name(self.ones),
-            "bmn",
-            [(scores, attention.SCORES)],
+            name.replace("softmax", "band") if self.band_operands else name,
+            "bmnij" if self.band_operands else "bmn",
+            [(scores, attention.SCORES), *self.band_operands],
             [(p, attention.SCORES), *((name, attention.PART_ROWS) for name in statistics)],
             "exp(s - the part's max)",
             scale=scale,
+            **self.band_scalars(),
             **empty_rows(self.operator, "zero"),
         )
         return p, statistics

@@ -142,18 +142,22 @@ def _attention(
     if isinstance(record, OwnKeysRecord) and record.group:
         q, k = (_in_panels(x, record.group, score.inputs) for x in (q, k))
     scores = [numerics.gemm_logical(q, k[..., keys, :], score_type, score.inputs) for keys in columns]
-    if mask is not None:
+    boolean = mask is not None and mask.dtype == np.bool_
+    after = operator.attributes.get("mask_place") == "after_scale" and not boolean
+    if mask is not None and not boolean:
         scores = [
             numerics.scaled_add(s, mask[..., keys], shape.scale, score_type)
-            if operator.attributes.get("mask_place") == "after_scale"
+            if after
             else numerics.pointwise("add", s, mask[..., keys], dtype=score_type)
             for s, keys in zip(scores, columns, strict=True)
         ]
-    scale = 1.0 if operator.attributes.get("mask_place") == "after_scale" else shape.scale
+    scale = 1.0 if after else shape.scale
     extreme = "min" if scale < 0 else "max"
     hidden = np.array(np.inf if scale < 0 else -np.inf, scores[0].dtype)
     seen = _visible(operator, q.shape[-2], k.shape[-2])
-    scores = [np.where(seen[:, keys], s, hidden) for s, keys in zip(scores, columns, strict=True)]
+    if boolean:
+        seen = seen & mask
+    scores = [np.where(seen[..., keys], s, hidden) for s, keys in zip(scores, columns, strict=True)]
     if isinstance(record, OwnKeysRecord):
         return _own_keys(operator, shape, scale, record, scores, [v[..., keys, :] for keys in columns])
     extrema = np.stack([numerics.reduce_rows(extreme, s, "f32") for s in scores], axis=-1)

@@ -572,7 +572,12 @@ def attention(w: Writer) -> Value:
     result = rng.choice((dtype, *FLOATS))
     operands = [q, k, v]
     if rng.random() < 0.5:
-        operands.append(w.mask(batch, queries, keys, rng.choice(FLOATS)))
+        if rng.random() < 0.3:
+            rank = rng.randint(0, len(batch))
+            own = tuple(rng.choice((1, n)) for n in (*batch[len(batch) - rank :], queries))
+            operands.append(w.get((*own, keys), "i1"))
+        else:
+            operands.append(w.mask(batch, queries, keys, rng.choice(FLOATS)))
     narrow = dtype == "f16" or dtype in FP8
     accumulate = rng.choice((None, "f16", "f32") if narrow else (None, None, "f32"))
     clauses = f"accumulate {accumulate}" if accumulate else ""

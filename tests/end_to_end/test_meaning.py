@@ -736,6 +736,13 @@ CASES = (
         (2.0, 4.0, 6.0, 8.0, 3.0, 6.0, 9.0, 12.0) * 2,
     ),
     Case(
+        "a mask of truths",
+        "attention %a, %b, %c, %d scale -1.0",
+        "2x4xf16 4x4xf16 4x4xf16 2x4xi1 -> 2x4xf16",
+        (ONES, KEYS, VALUES, (False,) * 4 + (True, False, True, False)),
+        (*(0.0,) * 4, *SECOND),
+    ),
+    Case(
         "a mask after the scale has none",
         "attention %a, %b, %c, %d scale -1.0 mask_place after_scale",
         ATTENTION,

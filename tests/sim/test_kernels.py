@@ -513,6 +513,27 @@ def test_rows_that_see_a_band_of_the_keys() -> None:
     np.testing.assert_array_equal(total[:, 0], np.where(seen.any(-1), rows, 1).astype(np.float32))
 
 
+def test_a_part_of_the_keys_is_taken_as_if_there_were_no_others() -> None:
+    """`band.part` and `band.raise` on causal rows: as the kernels without a band on hidden scores."""
+    rng = np.random.default_rng(21)
+    scores = rng.normal(size=(1, 1, 4, 6)).astype(np.float16)
+    band = {"rows": 4, "offset": 0, "before": 1 << 30, "after": 0}
+    ins, extents = [scores, np.int32([[0]]), np.int32([[0]])], (1, 4, 6, 1, 1)
+    hidden = np.where(np.tri(4, 6, dtype=bool), scores, np.float16(-np.inf))
+    for name, outs in (("part", ("f16", "f32", "f32")), ("raise", ("f16", "f32"))):
+        found = run(f"band.{name}", ins, outs, extents, scale=0.5, **band)
+        expected = run(f"softmax.{name}", [hidden], outs, extents[:3], scale=0.5)
+        for got, want in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(got, want)
+
+
+def test_scores_and_a_mask_of_truths() -> None:
+    scores, mask = np.float32([[1.0, -2.0]]), np.array([[True, False]])
+    for scale, hidden in ((0.5, -np.inf), (-0.5, np.inf)):
+        (got,) = run("mask_scores", [scores, mask], ("f32",), (2,), scale=scale)
+        np.testing.assert_array_equal(got, np.float32([[1.0, hidden]]))
+
+
 def test_a_sum_with_a_factor() -> None:
     x, y = np.float16([[1.0, -2.0, np.inf]]), np.float32([[0.5, 3.0, -np.inf]])
     (got,) = run("scaled_add", [x, y], ("f32",), (3,), scale=0.25)

@@ -131,6 +131,14 @@ func.func @attributes(%x: tensor<4x8xf16>, %i: tensor<3xi32>, %n: tensor<2xi32>,
 // CHECK-NEXT:   %{{.*}} = tile_tensor.pad %n low [1] high [0] value -2147483648 : (tensor<2xi32>) -> tensor<3xi32>
 // CHECK-NEXT:   %{{.*}} = tile_tensor.pad %g low [1] high [0] value 1.00048828135 : (tensor<8xf16>) -> tensor<9xf16>
 
+func.func @truths(%q: tensor<5x8xf16>, %m: tensor<5x5xi1>) {
+  %0 = tile_tensor.attention %q, %q, %q, %m : (tensor<5x8xf16>, tensor<5x8xf16>, tensor<5x8xf16>, tensor<5x5xi1>) -> tensor<5x8xf16>
+  func.return
+}
+
+// CHECK:      func.func @truths
+// CHECK-NEXT:   %{{.*}} = tile_tensor.attention %q, %q, %q, %m : (tensor<5x8xf16>, tensor<5x8xf16>, tensor<5x8xf16>, tensor<5x5xi1>) -> tensor<5x8xf16>
+
 func.func @windows(%x: tensor<4x8xf16>, %u: tensor<1x8xf16>, %s: tensor<f16>, %i: tensor<i32>) -> tensor<4x8xf16> {
   %0 = tile_tensor.dynamic_slice %x, %i, %i sizes [2, 3] : (tensor<4x8xf16>, tensor<i32>, tensor<i32>) -> tensor<2x3xf16>
   %1 = tile_tensor.dynamic_update_slice %x, %u, %i, %i : (tensor<4x8xf16>, tensor<1x8xf16>, tensor<i32>, tensor<i32>) -> tensor<4x8xf16>
