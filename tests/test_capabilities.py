@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-COUNTS = {"H": 15, "P": 5, "E": 6, "A": 6, "S": 9, "X": 6, "M": 5, "O": 5, "F": 7, "T": 3}
+COUNTS = {"H": 15, "P": 5, "E": 6, "A": 6, "S": 9, "X": 6, "M": 5, "O": 8, "F": 7, "T": 3}
 IDS = [f"{letter}{number}" for letter, count in COUNTS.items() for number in range(1, count + 1)]
 ROW = re.compile(r"^\| ([A-Z]\d+) \| (.+) \| ([^|]+) \|$")
 
