@@ -24,7 +24,7 @@ from xdsl.rewriter import Rewriter
 from tilewright.diagnostics import TileError
 from tilewright.dialects import tile_tensor as tt
 from tilewright.dialects.entry import INPUT_ATTRIBUTE, OUTPUT_ATTRIBUTE, PARAMETER_ATTRIBUTE
-from tilewright.dialects.hlo.operations import is_hlo
+from tilewright.dialects.hlo.operations import HloOperation
 from tilewright.dialects.hlo.values import NoValue, array_of, dtype_of, evaluate_function
 from tilewright.frontends.middle import Model, ModelError
 from tilewright.frontends.program_folder import ProgramFolder, read_tensors
@@ -282,9 +282,12 @@ def _cut_parameters(function: FuncOp, parameters: Mapping[str, Array]) -> dict[s
     places: dict[str, SSAValue] = {}
     entries = list(function.arg_attrs or ())
     for op in list(function.body.block.ops):
-        if not is_hlo(op, "slice") or not isinstance(op.operands[0], BlockArgument):
+        if not isinstance(op, HloOperation) or op.kind != "slice":
             continue
-        name = entries[op.operands[0].index].data.get(PARAMETER_ATTRIBUTE)
+        weight = op.operands[0]
+        if not isinstance(weight, BlockArgument):
+            continue
+        name = entries[weight.index].data.get(PARAMETER_ATTRIBUTE)
         if not isinstance(name, StringAttr) or name.data not in {**parameters, **made}:
             continue
         source = parameters[name.data] if name.data in parameters else made[name.data]

@@ -274,7 +274,7 @@ def decode(attribute: Attribute) -> Any:
     """The Python value of an attribute of this dialect; constants stay attributes."""
     match attribute:
         case DenseArrayBase():
-            return list(attribute.get_values())
+            return list(cast("Any", attribute).get_values())
         case IntegerAttr():
             value = attribute.value.data
             return bool(value) if attribute.type == i1 else value

@@ -132,7 +132,7 @@ def take(shapes: Sequence[Shape], attributes: Attributes) -> Shape:
 
 def dynamic_slice(shapes: Sequence[Shape], attributes: Attributes) -> Shape:
     shape, sizes = shapes[0], attributes["sizes"]
-    _per_axis(shape, sizes=sizes, starts=shapes[1:])
+    _per_axis(shape, sizes=sizes, starts=range(len(shapes) - 1))
     if any(index != () for index in shapes[1:]):
         raise ShapeError("starts are scalars")
     if any(not 0 <= size <= extent for size, extent in zip(sizes, shape, strict=True)):

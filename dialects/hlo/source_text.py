@@ -237,14 +237,16 @@ class _Pretty:
         if place == "(":
             type_ = parser.parse_function_type()
             return list(type_.inputs.data), list(type_.outputs.data)
-        listed = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        listed: list[Attribute] = list(
+            parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        )
         count = len(self.operands)
         if parser.parse_optional_punctuation("->") is not None:
-            results = (
-                parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-                if parser.ahead == "("
-                else [parser.parse_type()]
-            )
+            results: list[Attribute] = []
+            if parser.ahead == "(":
+                results += parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+            else:
+                results.append(parser.parse_type())
             return listed if len(listed) == count else listed * count, results
         name = self.kind.name.partition(".")[2]
         if name == "return":
@@ -341,7 +343,9 @@ class _Pretty:
         return self._make(operands, results, place, [parser.parse_region(ordered)])
 
     def _argument(self) -> Parser.Argument:
-        return self.parser.parse_argument()
+        argument = self.parser.parse_argument()
+        self.parser.parse_optional_location()
+        return argument
 
     def _while(self) -> SourceOperation:
         parser = self.parser

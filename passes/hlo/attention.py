@@ -28,7 +28,7 @@ from tilewright.dialects.hlo.values import dense_of, is_floating
 from tilewright.instrumentation import remark
 from tilewright.passes.hlo.fold import known
 from tilewright.passes.hlo.matching import number_of, pairs, peel
-from tilewright.passes.hlo.raising import saturation, source_of
+from tilewright.passes.hlo.raising import source_of
 from tilewright.passes.hlo.rewriting import Emitter, blocks_of, element_of, owner, shape_of
 
 HIDING = -1e4
@@ -36,7 +36,7 @@ HIDING = -1e4
 A number that, put in place of a score, hides it: its exponential is zero beside any score that is not hidden.
 """
 
-_SHARED_HEADS = "causal" in tt.AttentionOp.__init__.__kwdefaults__
+_SHARED_HEADS = "causal" in (tt.AttentionOp.__init__.__kwdefaults__ or {})
 """Whether attention has a causal flag, a place for its mask and shared heads of keys and values."""
 
 
@@ -146,6 +146,41 @@ def _attention(op: HloOperation) -> bool:
     return False
 
 
+def _shared(plan: _Plan, key: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """
+    Keys and values before heads were repeated, where the operation shares heads and both are repeated alike.
+    """
+    if not _SHARED_HEADS or not plan.batch:
+        return key, plan.value
+    heads = len(plan.batch) - 1
+    k = _unrepeated(key, plan.key_order[heads])
+    v = _unrepeated(plan.value, plan.value_order[heads])
+    if k is None or v is None or shape_of(k)[plan.key_order[heads]] != shape_of(v)[plan.value_order[heads]]:
+        return key, plan.value
+    return k, v
+
+
+def _unrepeated(value: SSAValue, axis: int) -> SSAValue | None:
+    """
+    What a value was before each of its entries along an axis was put there several times, one after the
+    other.
+    """
+    merged = owner(value, "reshape")
+    spread = None if merged is None else owner(merged.operands[0], "broadcast_in_dim")
+    if merged is None or spread is None:
+        return None
+    source, wide, shape = spread.operands[0], shape_of(spread.results[0]), shape_of(value)
+    # [.., heads, times, ..] becomes [.., heads * times, ..]; the source has no axis for the times
+    if wide != (*shape[:axis], wide[axis], wide[axis + 1] if axis + 1 < len(wide) else 0, *shape[axis + 1 :]):
+        return None
+    if wide[axis] * wide[axis + 1] != shape[axis]:
+        return None
+    kept = [i for i in range(len(wide)) if i != axis + 1]
+    if spread.get("dimensions") != kept or shape_of(source) != tuple(wide[i] for i in kept):
+        return None
+    return source
+
+
 @dataclass
 class _Plan:
     """
@@ -231,9 +266,10 @@ def _emit(
     query, by_query = _scaled(plan.query)
     key, by_key = _scaled(plan.key)
     scale = scores.scale * by_query * by_key
+    key, value = _shared(plan, key)
     q = emit.op("transpose", [source_of(query)], permutation=plan.query_order)
     k = emit.op("transpose", [source_of(key)], permutation=plan.key_order)
-    v = emit.op("transpose", [source_of(plan.value)], permutation=plan.value_order)
+    v = emit.op("transpose", [source_of(value)], permutation=plan.value_order)
     shape = shape_of(softmax.result)
     extents = [shape[axis] for axis in plan.batch]
     rows = [shape[axis] for axis in plan.rows]
@@ -248,7 +284,7 @@ def _emit(
         q, k, v = (emit.op("convert", [x], element=f32) for x in (q, k, v))
     arguments: dict[str, Any] = {}
     mask: SSAValue | None = None
-    empty = softmax.empty_rows.data.value
+    empty = str(softmax.empty_rows.data.value)
     if scores.masks:
         one = scores.masks[0]
         mask, flag = _mask(emit, one, plan, shape, scores.scale, shared)
@@ -266,7 +302,7 @@ def _emit(
         empty_rows=empty,
         element_type=element_of(op.results[0]),
         **arguments,
-        **saturation(op.results[0]),
+        saturate=not tt.is_float8(element_of(op.results[0])),
     )
     value = emit.add(composite)
     width = shape_of(value)[-1]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -103,7 +103,7 @@ class Unsupported(Exception):
 def _ints(attribute: Attribute) -> list[int]:
     match attribute:
         case DenseArrayBase():
-            return [int(v) for v in attribute.get_values()]
+            return [int(v) for v in cast("Any", attribute).get_values()]
         case DenseIntOrFPElementsAttr():
             return [int(v) for v in array_of(attribute).ravel()]
         case ArrayAttr():

@@ -179,7 +179,11 @@ def _raise(loop: _Loop, function: FuncOp) -> None:
     header = _Header()
     yielded = loop.yielded
     passed = {i for i, value in enumerate(yielded) if value is body.args[i]}
-    counting = {i for i, argument in enumerate(body.args) if argument in loop.tables}
+    counting = set(_steps(op))
+    for i in passed:
+        constant = known(op.operands[i])
+        if constant is not None and constant.size <= 1 << 16:
+            loop.tables[body.args[i]] = [constant] * loop.count
     collected = {
         i: found
         for i, value in enumerate(yielded)
@@ -276,6 +280,8 @@ def _iterate_slices(loop: _Loop, passed: set[int], header: _Header, emit: Emitte
     for op in list(body.ops):
         if not isinstance(op, HloOperation) or op.kind != "dynamic_slice":
             continue
+        if loop.table(op.results[0]) is not None:
+            continue  # a constant for every iteration
         source = op.operands[0]
         inside = isinstance(source, BlockArgument) and source.owner is body
         if inside and cast("BlockArgument", source).index not in passed:
@@ -376,10 +382,11 @@ def _iterate_tables(loop: _Loop, header: _Header, emit: Emitter) -> None:
     """What follows from the counter and is read by what does not is a member of a sequence of constants."""
     body = loop.body
     end = body.last_op
+    unchanged = {v for v, after in zip(body.args, loop.yielded, strict=False) if v is after}
     values = [*body.args, *(r for o in body.ops for r in o.results)]
     for value in values:
         table = loop.table(value)
-        if table is None or known(value) is not None:
+        if table is None or known(value) is not None or value in unchanged:
             continue
         users = [
             use

@@ -8,7 +8,7 @@ kind. An 8-bit float result does not saturate, as in the source. i64 becomes i32
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, cast
@@ -337,7 +337,7 @@ class _Lower:
         return self.add(tt.BroadcastOp(value, list(shape), dimensions))
 
     @property
-    def saturation(self) -> dict[str, bool]:
+    def saturation(self) -> dict[str, Any]:
         return {"saturate": False} if tt.is_float8(self.element) else {}
 
     # --------------------------------------------------------------------------------------------- operations
@@ -348,15 +348,15 @@ class _Lower:
             return self.unary(kind)
         if kind in _BINARY:
             return self.binary(kind)
-        method: Callable[[], SSAValue] | None = getattr(self, f"_{kind}", None)
+        method: Any = getattr(self, f"_{kind}", None)
         if method is None:
             raise NoLowering("there is no kernel for it")
         return method()
 
     def unary(self, kind: str) -> SSAValue:
-        made = _class(_UNARY[kind], kind)
+        made: Any = _class(_UNARY[kind], kind)
         operand = self.small(self.op.operands[0])
-        arguments = self.saturation if issubclass(made, tt.RoundingOperation) else {}
+        arguments = self.saturation if issubclass(cast("type[object]", made), tt.RoundingOperation) else {}
         result = self.add(made(operand, **arguments))
         return result if shape_of(result) == self.shape else self.widened(result, self.shape)
 
@@ -403,7 +403,7 @@ class _Lower:
             result = self.add(tt.CastOp(value, self.element, rounding="truncate"))
         else:
             narrow = not is_floating(source) and not is_floating(self.element)
-            arguments = {"saturate": False} if narrow else self.saturation
+            arguments: dict[str, Any] = {"saturate": False} if narrow else self.saturation
             result = (
                 value if source == self.element else self.add(tt.CastOp(value, self.element, **arguments))
             )
@@ -518,11 +518,12 @@ class _Lower:
 
     def _reduce(self) -> SSAValue:
         kind, axes = self.op.get("kind"), sorted(self.op.get("dimensions"))
-        name = {"product": "prod"}.get(kind, kind)
+        words = {"product": "prod", "and": "all", "or": "any"}
         if self.element == i1:
-            name = {"sum": "or", "max": "or", "prod": "and", "min": "and"}.get(name, name)
-        known = {word.value for word in tt.Reduction}
-        name = next((n for n in (name, {"or": "any", "and": "all"}.get(name, "")) if n in known), "")
+            words |= {"sum": "any", "max": "any", "product": "all", "min": "all"}
+        name = str(words.get(kind, kind))
+        if name in ("any", "all") and self.element != i1:
+            name = ""
         if not name:
             raise NoLowering(f"there is no reduction `{kind}` of {self.element}")
         return self.add(tt.ReduceOp(self.op.operands[0], name, axes, **self.saturation))

@@ -14,6 +14,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -77,7 +78,7 @@ def share(block: Block) -> bool:
         if not isinstance(op, HloOperation) or op.kind in ("while", "return", "unsupported") or op.regions:
             continue
         value = op.attributes.get("value")
-        if value is not None and len(value.data.data) > 4096:
+        if isinstance(value, DenseIntOrFPElementsAttr) and len(value.data.data) > 4096:
             continue
         key = (
             op.name,

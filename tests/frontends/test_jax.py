@@ -268,3 +268,77 @@ def test_a_scale_that_is_a_tensor_makes_no_attention() -> None:
 
     found = from_jax(attend, values(9, 8), values(9, 8, seed=1), values(9, 8, seed=2), np.float32(0.3))
     assert check(found) == {"softmax": 1}
+
+
+@pytest.mark.slow
+@needs_jax
+def test_a_decoder_with_caches_gives_the_same_tokens() -> None:
+    """Two layers, four heads that share two of keys and values, rotary positions, caches as carried state."""
+    import jax
+    import jax.numpy as jnp
+
+    random = np.random.default_rng(3)
+    width, heads, shared, depth, words, rows = 32, 4, 2, 8, 50, 12
+
+    def draw(*shape: int) -> np.ndarray:
+        return (random.standard_normal(shape) / np.sqrt(shape[0])).astype(F32)
+
+    def layer() -> dict[str, np.ndarray]:
+        sizes = {"q": heads, "k": shared, "v": shared}
+        found = {name: draw(width, n * depth) for name, n in sizes.items()}
+        found |= {
+            "o": draw(heads * depth, width),
+            "gate": draw(width, 64),
+            "up": draw(width, 64),
+            "down": draw(64, width),
+        }
+        return found | {"a": np.ones(width, F32), "b": np.ones(width, F32)}
+
+    params = {"embed": draw(words, width) * 4, "head": draw(width, words), "layers": [layer(), layer()]}
+    angle = np.outer(np.arange(rows), 10000.0 ** -(np.arange(depth // 2) * 2 / depth)).astype(F32)
+
+    def norm(x: Any, g: Any) -> Any:
+        return x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-5) * g
+
+    def rotate(x: Any, at: Any) -> Any:
+        cos, sin = (
+            jax.lax.dynamic_slice(t, (at, 0), (1, depth // 2)) for t in (np.cos(angle), np.sin(angle))
+        )
+        a, b = x[:, : depth // 2], x[:, depth // 2 :]
+        return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], -1)
+
+    def attend(p: Any, x: Any, at: Any, keys: Any, values: Any) -> Any:
+        y = norm(x, p["a"])
+        q, k = (rotate((y @ p[n]).reshape(h, depth), at) for n, h in (("q", heads), ("k", shared)))
+        keys = jax.lax.dynamic_update_slice(keys, k[:, None], (0, at, 0))
+        values = jax.lax.dynamic_update_slice(values, (y @ p["v"]).reshape(shared, 1, depth), (0, at, 0))
+        scores = jnp.einsum("kgd,ksd->kgs", q.reshape(shared, -1, depth), keys) / np.float32(np.sqrt(depth))
+        seen = jax.nn.softmax(jnp.where(jnp.arange(rows) <= at, scores, -1e30), -1)
+        return x + jnp.einsum("kgs,ksd->kgd", seen, values).reshape(-1) @ p["o"], keys, values
+
+    def decode(params: Any, first: Any, caches: Any) -> Any:
+        def step(carry: Any, at: Any) -> Any:
+            token, caches = carry
+            x = jnp.take(params["embed"], token, axis=0, mode="clip")
+            after = []
+            for p, (keys, values) in zip(params["layers"], caches, strict=True):
+                x, keys, values = attend(p, x, at, keys, values)
+                after.append((keys, values))
+                y = norm(x, p["b"])
+                x = x + (jax.nn.silu(y @ p["gate"]) * (y @ p["up"])) @ p["down"]
+            token = jnp.argmax(norm(x, 1.0) @ params["head"]).astype(jnp.int32)
+            return (token, after), token
+
+        _, tokens = jax.lax.scan(step, (first, caches), jnp.arange(8))
+        return {"tokens": tokens}
+
+    caches = [(np.zeros((shared, rows, depth), F32),) * 2 for _ in range(2)]
+    found = from_jax(decode, params, np.int32(7), caches, parameters=0)
+    assert {name: found.raised[name] for name in ("repeat", "attention", "silu")} == {
+        "repeat": 1,
+        "attention": 2,
+        "silu": 2,
+    }
+    program = tilewright.compile(found.module, machine="t16")
+    tokens = tilewright.run(program, found.inputs, found.parameters).outputs["tokens"]
+    assert len(set(tokens.tolist())) > 3 and tokens.tolist() == found.expected["tokens"].tolist()
