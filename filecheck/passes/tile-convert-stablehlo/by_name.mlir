@@ -1,4 +1,5 @@
 // RUN: tile-opt %s --print-layouts=full --allow-unregistered-dialect -p tile-convert-stablehlo --split-input-file | filecheck %s
+// RUN: xdsl-opt %s --allow-unregistered-dialect -p tile-convert-stablehlo --split-input-file | filecheck %s
 
 // Operations are known by their names, also where no dialect of them is registered.
 
