@@ -37,7 +37,7 @@ INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
         "offset": (-(2**30), 2**30),
         "before": (0, 2**30),
         "after": (0, 2**30),
-        **{f"{name}_{axis}": (1, 1 << 16) for name in ("size", "stride", "dilation") for axis in "yx"},
+        **{f"{name}_{axis}": (1, _INT32) for name in ("size", "stride", "dilation") for axis in "yx"},
         "group": (1, _INT32),
         "vector": (0, 1),
     }

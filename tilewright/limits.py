@@ -24,6 +24,9 @@ TENSOR_ELEMENTS = 2**31 - 1
 CONSTANT_ELEMENTS = 2**22
 """Most elements of a constant that stands in the text; weights are parameters."""
 
+WINDOW_ELEMENTS = 2**12
+"""Most elements of a window that moves over a tensor; a reduction of whole axes needs no window."""
+
 MEMBERS = 2**20
 """Most members of a sequence of tensors (nested: of all levels together), and iterations of a repeat."""
 

@@ -45,6 +45,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
+from tilewright import limits
 from tilewright.dialects.tensor import shapes as shapes
 from tilewright.dialects.tensor.base import (
     TensorOperation,
@@ -365,7 +366,12 @@ class OneHotOp(TensorOperation):
         )
 
     def infer_shape(self) -> Shape:
-        return (*shape_of(self.indices), *shape_of(self.result)[-1:])
+        depth = shape_of(self.result)[-1:]
+        if depth and depth[0] > limits.CONSTANT_ELEMENTS:
+            raise shapes.ShapeError(
+                f"one_hot counts at most {limits.CONSTANT_ELEMENTS} numbers, found {depth[0]}"
+            )
+        return (*shape_of(self.indices), *depth)
 
     def verify_elements(self) -> None:
         require(element_of(self.indices) == i32, f"indices must be i32, found {element_of(self.indices)}")

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
+from tilewright import limits
+
 Shape = tuple[int, ...]
 
 
@@ -279,6 +281,11 @@ def windows(shape: Shape, window: Window) -> Shape:
         least = 0 if name in ("low", "high") else 1
         if min(counts, default=least) < least:
             raise ShapeError(f"{name} of a window is {least} or more, found {list(counts)}")
+    if prod(window.size) > limits.WINDOW_ELEMENTS:
+        raise ShapeError(
+            f"a window has at most {limits.WINDOW_ELEMENTS} elements, found {show(window.size)}; "
+            "reduce whole axes instead"
+        )
     result: list[int] = []
     for axis, extent in enumerate(shape):
         room = window.low[axis] + extent + window.high[axis] - window.reach(axis)

@@ -158,7 +158,8 @@ def _channels(shape: Shape, grid: tuple[int, ...]) -> int:
 def choose_grid(operator: Operator, shape: Shape, machine: Machine) -> tuple[int, int]:
     """The grid with the least cycles: of the kernel on a tile, and to receive what it reads."""
     best: tuple[int, tuple[int, int]] | None = None
-    rows = [d for d in range(1, shape.results[0] + 1) if shape.results[0] % d == 0]
+    most = min(shape.results[0], machine.tiles)
+    rows = [d for d in range(1, most + 1) if shape.results[0] % d == 0]
     grain = max(1, 8 // itemsize(shape.dtype))
     parts, columns = 1, []
     while True:

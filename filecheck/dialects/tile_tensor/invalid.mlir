@@ -701,3 +701,19 @@ func.func @main(%x: tensor<4xi64>) {
   %0 = tile_tensor.neg %x : (tensor<4xi64>) -> tensor<4xi64>
   func.return
 }
+
+// -----
+
+// CHECK: a window has at most 4096 elements, found 100x100; reduce whole axes instead
+func.func @main(%x: tensor<200x200xf16>) {
+  %0 = tile_tensor.reduce_window max %x size [100, 100] : (tensor<200x200xf16>) -> tensor<101x101xf16>
+  func.return
+}
+
+// -----
+
+// CHECK: one_hot counts at most 4194304 numbers, found 5000000
+func.func @main(%x: tensor<1xi32>) {
+  %0 = tile_tensor.one_hot %x : (tensor<1xi32>) -> tensor<1x5000000xf16>
+  func.return
+}
