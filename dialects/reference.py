@@ -652,8 +652,10 @@ def convolve(op: tile_tensor.ConvolutionOp, x: Array, weights: Array) -> Array:
     total = np.zeros((*extents, x.shape[0], weights.shape[-1]))
     for at in np.ndindex(*window.size):
         seen = _shifted(picture, window, at, extents, 0.0)
-        seen = seen.reshape(*seen.shape[:-1], groups, -1)
-        matrix = weights[at].reshape(weights.shape[-2], groups, -1)  # [c / groups, groups, o / groups]
+        seen = seen.reshape(*seen.shape[:-1], groups, weights.shape[-2])
+        matrix = weights[at].reshape(
+            weights.shape[-2], groups, weights.shape[-1] // groups
+        )  # [c / groups, groups, o / groups]
         total = total + np.einsum("...gc,cgo->...go", seen, matrix).reshape(total.shape)
     return np.moveaxis(total, -2, 0)
 

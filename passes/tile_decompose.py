@@ -193,10 +193,8 @@ def _patches(op: ConvolutionOp, write: _Writer) -> SSAValue:
     return pieces[0] if len(pieces) == 1 else write(ConcatOp(pieces, len(shape) - 1))
 
 
-def one_hot(op: OneHotOp, write: _Writer) -> SSAValue | None:
+def one_hot(op: OneHotOp, write: _Writer) -> SSAValue:
     shape = shape_of(op.result)
-    if not math.prod(shape):
-        return None
     numbers = np.arange(shape[-1], dtype=np.int32)
     contents = DenseIntOrFPElementsAttr.from_list(TensorType(i32, [shape[-1]]), numbers.tolist())
     constant = write(ConstantOp(contents))
@@ -206,11 +204,9 @@ def one_hot(op: OneHotOp, write: _Writer) -> SSAValue | None:
     )
 
 
-def top(op: TopKOp | TopKIndicesOp, write: _Writer) -> SSAValue | None:
+def top(op: TopKOp | TopKIndicesOp, write: _Writer) -> SSAValue:
     """The first of a falling order."""
     shape = shape_of(op.operand)
-    if not math.prod(shape):
-        return None
     axis = None if op.axis is None else op.axis.value.data
     ordered = ArgsortOp if isinstance(op, TopKIndicesOp) else SortOp
     whole = write(ordered(op.operand, axis=axis, descending=True))

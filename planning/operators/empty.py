@@ -26,7 +26,7 @@ def is_empty(operator: Operator) -> bool:
     sizes = [math.prod(shape) for shape, _ in operator.operand_types]
     if math.prod(operator.result_shape) == 0:
         return True
-    return operator.name not in ("concat", "dynamic_update_slice") and 0 in sizes
+    return operator.name not in ("concat", "dynamic_update_slice", "scatter_add") and 0 in sizes
 
 
 def value_of_nothing(operator: Operator) -> float | int:

@@ -79,6 +79,13 @@ def expand(operator: Operator, record: GatherRecord, operands: tuple[Value, ...]
     parts, column_parts = used_grid(shape, record.grid)
     builder = Builder(operator, operands, machine)
     base = _base_target(operator, record, machine)
+    if not shape.count:  # nothing is added
+        (name,) = builder.convert([("in0", operands[0].view, base)], ["base"], "scatter_add operands")
+        if operator.result_dtype == shape.dtype:
+            return builder.finish((name, base[1]))
+        result = builder.add_buffer("result", where.table, operator.result_dtype, "activations")
+        builder.elementwise("cast", name, result, "nothing is added", **operator.saturation)
+        return builder.finish((result, base[1]))
     copies = ((parts, column_parts),) if parts > 1 else ()
     everywhere = where.indices, merged_view(operands[1].shape, [[0]])
     seen = Layout(

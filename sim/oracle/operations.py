@@ -28,7 +28,7 @@ from tilewright.planning.operators import movement, windows
 from tilewright.planning.operators.attention_own_keys import OwnKeysRecord
 from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.blocks import column_width
-from tilewright.planning.operators.empty import is_empty
+from tilewright.planning.operators.empty import is_empty, value_of_nothing
 from tilewright.planning.operators.movement import fill_word
 from tilewright.planning.operators.rowwise import reduction, row_axis
 from tilewright.planning.operators.standard import SUFFIX
@@ -50,7 +50,11 @@ def evaluate_operation(op: Operation, operands: Sequence[Array]) -> Array:
     if kind == "constant":
         return constant_array(cast("Any", op.properties["value"]))
     operator = operator_of(op)
-    if kind in ("matmul", "attention") and is_empty(operator):  # a sum over nothing
+    if kind == "reduce_window" and is_empty(operator):
+        word = fill_word(value_of_nothing(operator), operator.result_dtype)
+        element = np.frombuffer(word.to_bytes(4, "little"), numpy_dtype(operator.result_dtype))[0]
+        return np.full(operator.result_shape, element)
+    if kind in ("matmul", "attention", "convolution") and is_empty(operator):  # a sum over nothing
         return np.zeros(operator.result_shape, numpy_dtype(operator.result_dtype))
     if kind == "matmul":
         return _matmul(operator, _record(op), *operands)
@@ -347,8 +351,11 @@ def _order(operator: Operator, x: Array) -> Array:
 
 def _scatter_add(operator: Operator, base: Array, indices: Array, updates: Array) -> Array:
     rows = base.shape[0]
-    flat = base.reshape(rows, -1), indices.astype(np.int64), updates.reshape(len(indices), -1)
-    return numerics.scatter_add_rows(*flat, operator.result_dtype, _saturates(operator)).reshape(base.shape)
+    columns = math.prod(base.shape[1:])
+    flat = base.reshape(rows, columns), updates.reshape(len(indices), columns)
+    return numerics.scatter_add_rows(
+        flat[0], indices.astype(np.int64), flat[1], operator.result_dtype, _saturates(operator)
+    ).reshape(base.shape)
 
 
 def _pad(operator: Operator, x: Array) -> Array:
