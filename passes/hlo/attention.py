@@ -134,7 +134,7 @@ def _attention(op: HloOperation) -> bool:
         batch_v, contract_v = op.get(f"{names[1]}_batching"), op.get(f"{names[1]}_contracting")
         rank = len(shape_of(softmax.result))
         scores = _scores(softmax.operand, softmax.scale.value.data)
-        if contract_p != [rank - 1] or scores is None or len(scores.masks) > 1:
+        if contract_p != [rank - 1] or scores is None:
             continue
         plan = _arrange(scores, batch_p, batch_v, contract_v, op.operands[1 - side])
         if plan is None or not math.isfinite(scores.scale):
@@ -179,6 +179,16 @@ def _unrepeated(value: SSAValue, axis: int) -> SSAValue | None:
     if spread.get("dimensions") != kept or shape_of(source) != tuple(wide[i] for i in kept):
         return None
     return source
+
+
+def _numbers(mask: _Mask) -> np.ndarray | None:
+    """What a constant mask adds to the scaled scores."""
+    array = known(mask.value)
+    if array is None:
+        return None
+    if mask.hides:
+        return np.where(array == mask.where, 0.0, -np.inf)
+    return np.asarray(array, np.float64) * mask.factor
 
 
 @dataclass
@@ -247,7 +257,8 @@ def _queries_last(plan: _Plan, scores: _Scores) -> None:
     Of several axes of rows one is that of the queries: the one over which the mask differs; the others are
     heads.
     """
-    array = known(scores.masks[0].value) if scores.masks else None
+    arrays = [a for mask in scores.masks if (a := _numbers(mask)) is not None]
+    array = sum(arrays) if arrays else None
     last = plan.rows[0]
     for axis in plan.rows:
         if array is not None and not (array == array.take([0], axis)).all():
@@ -286,11 +297,9 @@ def _emit(
     mask: SSAValue | None = None
     empty = str(softmax.empty_rows.data.value)
     if scores.masks:
-        one = scores.masks[0]
-        mask, flag = _mask(emit, one, plan, shape, scores.scale, shared)
+        mask, flag = _mask(emit, scores.masks, plan, shape, scores.scale, shared)
         arguments |= flag
-        if one.hides:
-            empty = one.empty
+        empty = next((one.empty for one in scores.masks if one.hides), empty)
     if tt.is_float8(element_of(q)):
         arguments["accumulate"] = f32
     composite = tt.AttentionOp(
@@ -318,29 +327,34 @@ def _emit(
 
 
 def _mask(
-    emit: Emitter, mask: _Mask, plan: _Plan, shape: Sequence[int], total: float, shared: bool
+    emit: Emitter, masks: Sequence[_Mask], plan: _Plan, shape: Sequence[int], total: float, shared: bool
 ) -> tuple[SSAValue | None, dict[str, Any]]:
     """The mask over [batch.., rows, keys] as it is added to the scores, and the clauses that say where."""
     order = [*plan.batch, *plan.rows, len(shape) - 1]
-    array = known(mask.value)
-    if array is not None:
-        seen = np.transpose(array, order)
-        if mask.hides:
-            numbers = np.where(seen == mask.where, 0.0, -np.inf)
-        else:
-            numbers = np.asarray(seen, np.float64) * (mask.factor if _SHARED_HEADS else mask.factor / total)
+    arrays = [_numbers(mask) for mask in masks]
+    if all(array is not None for array in arrays):
+        numbers = np.transpose(sum(np.asarray(array) for array in arrays), order)
+        if not _SHARED_HEADS:
+            numbers = numbers / total
         if _SHARED_HEADS and (flags := _causal(numbers)) is not None:
             return None, flags
         return emit.op("constant", value=_compact(numbers, plan, shared)), _after(True)
-    value = mask.value
-    if mask.hides:
-        hidden, zero = emit.splat(-math.inf, f32, shape), emit.splat(0.0, f32, shape)
-        value = emit.op("select", [value, *((zero, hidden) if mask.where else (hidden, zero))])
-        factor = 1.0
-    else:
-        factor = mask.factor if _SHARED_HEADS else mask.factor / total
-    if factor != 1.0:
-        value = emit.op("multiply", [value, emit.splat(factor, element_of(value), shape_of(value))])
+    value = None
+    for mask in masks:
+        if not mask.hides:
+            factor = mask.factor if _SHARED_HEADS else mask.factor / total
+            term = mask.value
+            if factor != 1.0:
+                term = emit.op("multiply", [term, emit.splat(factor, element_of(term), shape_of(term))])
+            if len(masks) > 1:
+                term = emit.op("convert", [term], element=f32)
+            value = term if value is None else emit.op("add", [value, term])
+    for mask in masks:
+        if mask.hides:
+            hidden = emit.splat(-math.inf, f32, shape)
+            seen = emit.splat(0.0, f32, shape) if value is None else value
+            value = emit.op("select", [mask.value, *((seen, hidden) if mask.where else (hidden, seen))])
+    assert value is not None
     value = emit.op("transpose", [value], permutation=order)
     extents = [shape[axis] for axis in order]
     n = len(plan.batch)

@@ -386,7 +386,7 @@ def _iterate_tables(loop: _Loop, header: _Header, emit: Emitter) -> None:
     values = [*body.args, *(r for o in body.ops for r in o.results)]
     for value in values:
         table = loop.table(value)
-        if table is None or known(value) is not None or value in unchanged:
+        if table is None or known(value) is not None or value in unchanged or _spreads(loop, value):
             continue
         users = [
             use
@@ -396,6 +396,7 @@ def _iterate_tables(loop: _Loop, header: _Header, emit: Emitter) -> None:
                 isinstance(use.operation, HloOperation)
                 and use.operation.results
                 and loop.table(use.operation.results[0]) is not None
+                and not _spreads(loop, use.operation.results[0])
             )
             and not (
                 isinstance(use.operation, HloOperation)
@@ -412,6 +413,14 @@ def _iterate_tables(loop: _Loop, header: _Header, emit: Emitter) -> None:
         header.iterated.append((sequence, argument))
         for use in users:
             use.operation.operands[use.index] = argument
+
+
+def _spreads(loop: _Loop, value: SSAValue) -> bool:
+    """
+    Whether a value only repeats a smaller one that each iteration is handed: it is broadcast in the body.
+    """
+    made = owner(value, "broadcast_in_dim")
+    return made is not None and made.parent is loop.body and known(made.operands[0]) is None
 
 
 def _is_collected(loop: _Loop, op: Operation) -> bool:
