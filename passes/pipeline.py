@@ -27,6 +27,7 @@ from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.passes.ir.programs import Census, program_name, programs
+from tilewright.passes.ir.support import RowsTooLong
 from tilewright.passes.ir.tensors import MACHINE, dtype_of, machine_of, nearest_machine, tensor_of
 from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
 from tilewright.passes.tile_convert_compact_micro_panels import TileConvertCompactMicroPanelsPass
@@ -47,8 +48,11 @@ from tilewright.passes.tile_plan_layouts import (
 )
 from tilewright.passes.tile_schedule_exchange import TileScheduleExchangePass
 from tilewright.passes.tile_select_homes import TileSelectHomesPass
+from tilewright.planning.memory.explain import AllocationError
 from tilewright.planning.plan import Plan
-from tilewright.planning.search.search import DEFAULT_EFFORT, Effort, Search
+from tilewright.planning.search.favourites import Decisions
+from tilewright.planning.search.search import DEFAULT_EFFORT, Effort, Search, State
+from tilewright.planning.stages import PlanError
 from tilewright.settings import current, use
 from tilewright.suggestions import near
 
@@ -73,6 +77,7 @@ class Options:
     plan: Plan | str | os.PathLike[str] | None = None
     homes: Literal["planned", "selected"] = "planned"
     search: Effort | None = None
+    decisions: Decisions | None = None
 
 
 @dataclass(frozen=True)
@@ -97,15 +102,16 @@ class _PlanAsGiven(ModulePass):
     machine: str | None
     homes: Literal["compact", "ready"]
     search: Effort | None
+    decisions: Decisions | None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        plan_layouts(op, self.demanded, self.machine, self.homes, self.search)
+        plan_layouts(op, self.demanded, self.machine, self.homes, self.search, self.decisions)
 
 
 def _plan_layouts(options: Options) -> ModulePass:
     homes: Literal["compact", "ready"] = "ready" if options.homes == "selected" else "compact"
     if isinstance(options.plan, Plan):
-        return _PlanAsGiven(options.plan, options.machine, homes, options.search)
+        return _PlanAsGiven(options.plan, options.machine, homes, options.search, options.decisions)
     path = None if options.plan is None else os.fspath(options.plan)
     return TilePlanLayoutsPass(machine=options.machine, plan=path, homes=homes, search=options.search)
 
@@ -339,20 +345,19 @@ class _Attempts:
                 self.stage(stage, self.options)
             return
         original = self.program.clone()
-        nearest: tuple[int, Plan, Literal["planned", "selected"]] | None = None
+        nearest: tuple[int, State, Literal["planned", "selected"]] | None = None
         while True:
             state = search.best()
-            found = search.plan(state)
             missing, memory, failure = 0, "any", None
             for homes in self.modes():
-                failure = self.attempt(found, homes, original)
+                failure = self.attempt(search, state, homes, original)
                 if failure is None:
                     search.accept(state, homes)
                     report(search, state)
                     return
                 missing, memory = what_is_missing(failure)
                 if nearest is None or missing < nearest[0]:
-                    nearest = missing, found, homes
+                    nearest = missing, state, homes
             assert failure is not None
             search.refuse(state, failure.message, memory, missing, homes)
             if search.exhausted or search.key(search.best()) in search.refused:
@@ -360,7 +365,7 @@ class _Attempts:
                 assert nearest is not None
                 self.failed.clear()
                 _restore(self.program, original)
-                again = self.attempt(nearest[1], nearest[2], original, trial=False)
+                again = self.attempt(search, nearest[1], nearest[2], original, trial=False)
                 if again is None:
                     return
                 raise _with_rounds(again, search)
@@ -373,25 +378,28 @@ class _Attempts:
 
     def attempt(
         self,
-        plan: Plan,
+        search: Search,
+        state: State,
         homes: Literal["planned", "selected"],
         original: ModuleOp,
         *,
         trial: bool = True,
     ) -> TileError | None:
         """Compile with a plan; what is in the way, or None. The program is as it was before, or compiled."""
-        key = plan.text(), homes
+        key = search.key(state), homes
         if key in self.failed:
             return self.failed[key]
         if self.failed:
             _restore(self.program, original)
         todo = self.left(homes)
         start = [stage.name for stage in todo].index(TilePlanLayoutsPass.name)
+        decisions = search.decisions(state)
+        options = Options(self.options.machine, search.demanded, homes, "off", decisions)
         try:
             with use(replace(current(), trial=trial, allocation_nodes=ATTEMPT_NODES if trial else None)):
                 for stage in todo[start:]:
-                    self.stage(stage, Options(self.options.machine, plan, homes, "off"))
-        except TileError as error:
+                    self.stage(stage, options)
+        except (AllocationError, RowsTooLong, PlanError) as error:  # others no plan can help
             self.failed[key] = error
             return error
         return None

@@ -33,7 +33,7 @@ from tilewright.planning.memory.capacity import check_capacity
 from tilewright.planning.memory.explain import AllocationError
 from tilewright.planning.operators import Choice
 from tilewright.planning.plan import Plan
-from tilewright.planning.search.favourites import choose
+from tilewright.planning.search.favourites import Decisions, choose
 from tilewright.planning.search.report import write_report
 from tilewright.planning.search.search import BUDGETS, DEFAULT_EFFORT, Effort, Search, State
 
@@ -71,17 +71,19 @@ def plan_layouts(
     option: str | None,
     homes: Literal["compact", "ready"],
     effort: Effort | None = None,
+    decisions: Decisions | None = None,
 ) -> None:
     """
-    Plan a module for its machine, or that of `option`; what `demanded` names is as it says, the rest is
-    searched (`effort`; None: what the command line says) or follows the default rule.
+    Plan a module for its machine, or that of `option`; what `demanded` names is as it says, the rest is as
+    was decided (`decisions`), or searched (`effort`; None: what the command line says), or by the default
+    rule.
     """
-    if (search := searched(module, demanded, option, effort)) is not None:
+    if decisions is None and (search := searched(module, demanded, option, effort)) is not None:
         state = search.best()
         report(search, state)
-        demanded = search.plan(state)
+        decisions = search.decisions(state)
     program, machine = _program(module, demanded, option)
-    program.write(choose(program.graph, machine, demanded, ready=homes == "ready"))
+    program.write(choose(program.graph, machine, demanded, ready=homes == "ready", decisions=decisions))
     check_placed(program.function)
 
 

@@ -163,8 +163,8 @@ class _Walk:
             choice = read_choice(operator, node.given, node.where)
         elif (demanded := self.demanded.choice(node.name, operator)) is not None:
             choice = demanded
-        elif (decided := self.decisions.choices.get(node.name)) is not None and self.allows(node, decided):
-            choice = decided
+        elif self.decided(node):
+            return
         else:
             near = surroundings(self.graph, node, block, self.machine)
             values = tuple(self.value(v) for v in node.operands)
@@ -172,12 +172,19 @@ class _Walk:
             choice = Choice(strategy, strategy.default(operator, values, self.machine, near))
         self.place(node, choice)
 
-    def allows(self, node: OperatorNode, choice: Choice) -> bool:
-        """Whether a choice of the search still serves its operator, where its operands now lie."""
-        values = tuple(self.value(v) for v in node.operands)
+    def decided(self, node: OperatorNode) -> bool:
+        """
+        Take what the search has decided; whether it has, and the choice still serves where the operands now
+        lie.
+        """
+        choice = self.decisions.choices.get(node.name)
+        if choice is None:
+            return False
+        before = dict(self.placed)
         try:
-            choice.targets(node.operator, values, self.machine)
+            self.place(node, choice)
         except TileError:
+            self.placed = before
             return False
         return True
 

@@ -27,11 +27,11 @@ from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
 from tilewright.planning.graph import Graph, Node, OperatorNode, Placement, RepeatNode
 from tilewright.planning.homes import home_place
-from tilewright.planning.operators import VIEWS, strategies
+from tilewright.planning.operators import VIEWS, preferred, strategies
 from tilewright.planning.operators.base import Surroundings
 from tilewright.planning.operators.strategy import Choice
 from tilewright.planning.operators.targets import flat_layout
-from tilewright.planning.plan import Plan, placement_texts
+from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import (
     Decisions,
     Planned,
@@ -216,16 +216,11 @@ class Search:
         number = len(self.rounds) + 1
         self.rounds.append(Round(number, state.price.cycles, state.price.short, "", homes=homes))
 
-    def plan(self, state: State) -> Plan:
-        """A state as a plan that demands it: operators, carried layouts, and the homes demanded before."""
-        layouts = {name: placement_texts(*where) for name, where in state.decisions.layouts.items()}
-        return Plan(
-            {name: choice.to_json() for name, choice in state.planned.choices.items()},
-            self.demanded.homes,
-            {**layouts, **self.demanded.layouts},
-            self.demanded.machine,
-            self.demanded.path,
-        )
+    def decisions(self, state: State) -> Decisions:
+        """
+        All that a state decides. What does not serve where homes lie otherwise gives way to the default rule.
+        """
+        return Decisions(state.planned.choices, state.decisions.layouts)
 
     @property
     def exhausted(self) -> bool:
@@ -411,7 +406,10 @@ class Search:
         if len(offers) <= 1:
             return offers
         values = tuple(self.placed(v, state) for v in node.operands)
-        now = self.alone(node, current, values)
+        try:
+            now = self.alone(node, current, values)
+        except TileError:  # it goes by where others have placed a parameter or an input
+            return offers[: self.budget.keep]
         crowded = self.lacks(state)
         found: list[tuple[int, int, str, Choice]] = []
         self.nodes += self.weights[0] * len(offers)
@@ -483,8 +481,8 @@ class Search:
         return options
 
     def default(self, node: OperatorNode, near: Surroundings, state: State) -> Choice:
-        strategy = strategies(node.operator)[0]
         values = tuple(self.as_met(v, state) for v in node.operands)
+        strategy = preferred(node.operator, values, self.machine, near)
         return Choice(strategy, strategy.default(node.operator, values, self.machine, near))
 
     def beside(self, group: list[OperatorNode], state: State) -> bool:

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from tilewright.passes import pipeline
 from tilewright.passes.ir.graph import GraphOfModule
 from tilewright.passes.ir.tensors import MACHINE
 from tilewright.planning.graph import Graph, OperatorNode
+from tilewright.planning.memory.explain import AllocationError
 from tilewright.planning.operators import strategies
 from tilewright.planning.operators.base import Surroundings
 from tilewright.planning.operators.strategy import Choice
@@ -236,3 +238,34 @@ def test_weights_in_standard_memory_are_read_at_their_price() -> None:
     assert strategy.name == "grid.standard"
     assert not list(strategy.candidates(node.operator, values_, machine, Surroundings()))
     assert list(strategy.candidates(node.operator, values_, machine, Surroundings(scarce=True)))
+
+
+def test_a_body_is_searched_once_whatever_its_count() -> None:
+    """Three layers or thirty: the same nodes, the same choices."""
+    found = []
+    for layers in (3, 30):
+        text = vit.build(replace(SMALL, tokens=4, width=32, mlp=32, heads=2, layers=layers)).program
+        search = Search(graph_of(text, "t4"), load("t4"), Plan(), BUDGETS["fast"])
+        best = search.best()
+        found.append((search.nodes, {name: c.to_json() for name, c in best.planned.choices.items()}))
+    assert found[0] == found[1]
+
+
+@pytest.mark.slow
+def test_a_program_that_no_favourites_fit_fits(tmp_path: Path) -> None:
+    """Six layers on 64 tiles of 64 KiB: refused by the default rule, found by the search."""
+    machine = Path(__file__).parents[1] / "data" / "fits" / "t64qe.toml"
+    text = vit.build(Shape(128, 128, 4, 512, 6, patch=48)).program
+    with pytest.raises(AllocationError, match="tile memory is"):
+        api.compile(text, machine, search="off")
+    with settings.use(settings.Settings(plan_report=tmp_path / "report.json")):
+        api.compile(text, machine, search="fast")
+    found = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    assert found["rounds"][-1]["verdict"] == "fits"
+
+
+@pytest.mark.slow
+def test_a_vision_transformer_that_nearly_fits_fits() -> None:
+    """ViT-L/32 in f16, 24 layers on 1472 tiles: a few KB short with every operator's favourite."""
+    program = Path(__file__).parents[1] / "data" / "fits" / "vit_l32_f16_24.mlir"
+    api.compile(program, "c600", search="fast")

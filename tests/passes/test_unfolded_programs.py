@@ -23,7 +23,9 @@ from tilewright.frontends.workloads.encoder import Shape
 from tilewright.machine import load
 from tilewright.passes import pipeline
 from tilewright.passes.ir.graph import GraphOfModule
+from tilewright.passes.ir.memory import memory_requests
 from tilewright.passes.ir.tensors import MACHINE
+from tilewright.planning.memory.bounds import payloads
 from tilewright.planning.operators import strategies
 from tilewright.planning.operators.base import Surroundings
 from tilewright.planning.operators.strategy import Choice
@@ -156,3 +158,19 @@ def test_estimates_order_plans_as_execution_does() -> None:
     assert np.abs(np.array(estimated) / np.array(executed) - 1).max() < 0.02
     ranks = [np.argsort(np.argsort(values, kind="stable")) for values in (estimated, executed)]
     assert np.corrcoef(*ranks)[0, 1] >= 0.95
+
+
+@pytest.mark.parametrize("machine", ["t16", "t64"])
+def test_live_bytes_are_those_that_allocation_finds(machine: str) -> None:
+    """Tensors, resident sequences, code, rows and tables at the fullest event, within 2 % and 1 KiB."""
+    text = vit.build(SMALL).program
+    program = graph_of(text, machine)
+    pricer = Pricer(load(machine), balanced=False)
+    planned = choose(program.graph, load(machine), Plan())
+    price = pricer.price(unfold(program.graph, planned.choices, planned.placements, load(machine), pricer))
+    module = parse_module(text, ctx=(ctx := context()))
+    pipeline.compile(module, machine, context=ctx, homes="planned", until="tile-schedule-exchange")
+    requests = memory_requests(entry_function(module), load(machine), strict=False)
+    for need in price.needs[:-1]:
+        found = max(p.live for p in payloads(requests.problem, need.memory))
+        assert abs(need.live - found) < 0.02 * found + 1024, need
