@@ -18,6 +18,7 @@ from figures.producers import PRODUCERS  # noqa: E402
 from figures.runs import Runs  # noqa: E402
 
 BY_HAND: dict[str, str] = {
+    "| effort | nodes | width | candidates of a strategy | passes | plans that may be refused |": "settings",
     "| phase | messages | factor |": "schedules of phases made when the scheduler was designed",
     "| what | cycles a layer | what would change it |": "estimates of what is in the way of a goal",
     "| change | siglip, 1 layer | digits, c600 | digits, t64 |": "a record of changes between two versions",

@@ -57,7 +57,7 @@ def _parser() -> ToolParser:
         "--attention",
         default=argparse.SUPPRESS,
         metavar="f16|f8",
-        help="operands of the products in attention (default: f16; siglip and vit: f8 with --precision f8 and"
+        help="operands of the products in attention (default: f16; siglip: f8 with --precision f8 and"
         " heads wider than 32 columns)",
     )
     parser.add_argument(
@@ -93,7 +93,8 @@ def _build(arguments: argparse.Namespace) -> ProgramFolder:
     free = {"siglip": siglip.DEFAULT, "vit": vit.DEFAULT}
     shape = replace(free[arguments.workload], **sizes) if arguments.workload in free else None
     attention = getattr(arguments, "attention", None)
-    attention = attention or default_attention(arguments.precision, shape)
+    founding = shape if arguments.workload == "siglip" else None
+    attention = attention or default_attention(arguments.precision, founding)
     mode = Mode(arguments.precision, attention, arguments.accumulate)
     if arguments.seed < 0:
         raise WorkloadError(f"--seed must not be negative, it is {arguments.seed}")

@@ -117,7 +117,7 @@ def default_attention(precision: str, shape: Shape | None) -> str:
     """
     Operands of the products in attention unless they are asked for: FP8 in an FP8 program whose heads are
     wider than a panel of the matrix unit. A narrower head is a panel or two in either type, and casts cost.
-    Without a shape, f16: what a trained model loses by it is for its user to say.
+    Without a shape, f16: what another model loses by it is for its user to say.
     """
     return "f8" if precision == "f8" and shape is not None and shape.head_width > pass_inputs(F8) else "f16"
 
