@@ -258,7 +258,7 @@ def _queries_last(plan: _Plan, scores: _Scores) -> None:
     heads.
     """
     arrays = [a for mask in scores.masks if (a := _numbers(mask)) is not None]
-    array = sum(arrays) if arrays else None
+    array = np.sum(arrays, axis=0) if arrays else None
     last = plan.rows[0]
     for axis in plan.rows:
         if array is not None and not (array == array.take([0], axis)).all():
