@@ -219,8 +219,8 @@ def _matmul(op: tt.MatmulOp, operands: Sequence[Array], exact: Array) -> Error:
     if "f8E5M2" in elements and is_float8(op.operand_type) and str(op.accumulate_type) == "f16":
         # the unit multiplies 8-bit floats in formats without infinities: theirs are NaN
         ends = [~np.isfinite(x) & (e == "f8E5M2") for x, e in zip(operands[:2], elements, strict=True)]
-        rows = ends[0].any(axis=-2 if op.transpose_a is not None else -1)[..., :, None]
-        columns = ends[1].any(axis=-1 if op.transpose_b is not None else -2)[..., None, :]
+        rows = np.asarray(ends[0].any(axis=-2 if op.transpose_a is not None else -1))[..., :, None]
+        columns = np.asarray(ends[1].any(axis=-1 if op.transpose_b is not None else -2))[..., None, :]
         free = free | rows | columns
     if not addends:
         return wide, free

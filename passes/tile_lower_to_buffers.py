@@ -419,7 +419,9 @@ class _Lowering:
         self.lower_block(op.body_block)
         self.location = op.yield_op.location
         made = iter(block.args[len(sequences) :])
-        members = [block.args[kept[i]] if i in kept else next(made) for i in range(len(op.collected_results))]
+        members: list[SSAValue] = [
+            block.args[kept[i]] if i in kept else next(made) for i in range(len(op.collected_results))
+        ]
         self.lower_yield(op, buffers, members)
         self.at = saved
         self.location = location

@@ -131,10 +131,10 @@ def attention(query: Shape, key: Shape, value: Shape, mask: Shape | None = None)
             "attention needs equal leading (batch, head) dimensions, but for fewer heads of keys and values, "
             f"found {_show_leading(query)}, {_show_leading(key)} and {_show_leading(value)}"
         )
-    if len(query) > 2 and query[-3] != key[-3] and (not key[-3] or query[-3] % key[-3]):
+    heads, shared = prod(query[-3:-2]), prod(key[-3:-2])
+    if heads != shared and (not shared or heads % shared):
         raise ShapeError(
-            f"{key[-3]} heads of keys and values cannot be shared by {query[-3]} of queries: "
-            "they must divide them"
+            f"{shared} heads of keys and values cannot be shared by {heads} of queries: they must divide them"
         )
     if query[-1] != key[-1]:
         raise ShapeError(f"query and key differ in their last axis: {query[-1]} and {key[-1]}")

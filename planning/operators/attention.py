@@ -144,7 +144,7 @@ def canonical(operator: Operator) -> Shape:
     kernel_name, (dtype, _), _ = choose_kernel(operator, dq, dq, operator.attributes.get("accumulate"))
     if kernel_name == "gemm.f8":
         dtype = dq  # the unit reads OCP codes as they are
-    group = q[-3] // k[-3] if len(q) > 2 else 1
+    group = math.prod(q[-3:-2]) // max(math.prod(k[-3:-2]), 1)
     return Shape(
         tuple(k[:-2]),
         q[-2] * group,

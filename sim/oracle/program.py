@@ -95,7 +95,7 @@ def _load(argument: Argument, source: Mapping[str, Array]) -> Value:
             raise OracleError(
                 f"{argument.name!r} has shape {array.shape}, the program wants {tensor.get_shape()}"
             )
-        return quantise(array, dtype_of(tensor.element_type), argument.scale)
+        return quantise(array, dtype_of(tensor.element_type), argument.scale).reshape(array.shape)
 
     def build(type_: Attribute) -> Value:
         if isinstance(type_, SequenceType):

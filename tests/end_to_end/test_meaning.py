@@ -1002,6 +1002,8 @@ def row_mutation(number: int) -> Callable[[Any], Any]:
     return scalars_changed(lambda scalars: {**scalars, "empty_rows": number})
 
 
+BANDS = ("band.max", "band.min", "band.exp", "band.part", "band.raise")
+
 BROKEN: tuple[tuple[str, dict[str, Callable[[Any], Any]], tuple[str, ...]], ...] = (
     (
         "reductions do not saturate",
@@ -1091,15 +1093,13 @@ BROKEN: tuple[tuple[str, dict[str, Callable[[Any], Any]], tuple[str, ...]], ...]
     ),
     (
         "heads that share keys stand one behind another",
-        dict.fromkeys(
-            ("band.max", "band.exp"), scalars_changed(lambda scalars: {**scalars, "rows": 1 << 20})
-        ),
+        dict.fromkeys(BANDS, scalars_changed(lambda scalars: {**scalars, "rows": 1 << 20})),
         ("a query of each head that shares keys stands at its own place",),
     ),
     (
         "windows are one wider",
         dict.fromkeys(
-            ("band.min", "band.exp"),
+            BANDS,
             scalars_changed(lambda scalars: {**scalars, "before": int(scalars["before"]) + 1}),
         ),
         ("a window behind a causal query, with a negative scale",),
