@@ -316,7 +316,7 @@ def matmul(w: Writer) -> Value:
     b = w.get((*other, n, k) if tb else (*other, k, n), rng.choice(types))
     batch = full
     if kind == "i8":
-        result, accumulate = "i32", rng.choice((None, "i32"))
+        result, accumulate = "i32", rng.choice((None, "i32", "i32", "i32"))
     else:
         result = rng.choice((*{"f8": ("f16", "f16", a.dtype)}.get(kind, (kind, kind, "f32")), *FLOATS))
         accumulate = rng.choice((None, None, "f16", "f32") if kind in ("f8", "f16") else (None, "f32"))
