@@ -264,7 +264,7 @@ def grid_cycles(
     total += (
         cycles(raised, bb, qb, nb)
         if shape.band is None
-        else cycles(raised.replace("softmax", "band"), bb, qb, nb, 1, 1)
+        else cycles(raised.replace("softmax", "band"), bb, qb, nb, 1, 1, dtypes=(shape.dtype,) * 6)
     )
     if keys_move:
         total += pair_receive_cycles(
