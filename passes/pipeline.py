@@ -349,6 +349,7 @@ class _Attempts:
         while True:
             state = search.best()
             missing, memory, failure = 0, "any", None
+            homes = self.options.homes
             for homes in self.modes():
                 failure = self.attempt(search, state, homes, original)
                 if failure is None:

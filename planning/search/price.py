@@ -297,9 +297,9 @@ class Pricer(Expander):
             needs.append(Need(memory, most, available, events[event] if event < last else "", tile))
             over = np.maximum(total.max(axis=1, initial=0) - available, 0)
             worst: dict[str, int] = {}
-            for number in np.flatnonzero(over).tolist():
-                owner = events[number] if number < last else ""
-                worst[owner] = max(worst.get(owner, 0), int(over[number]))
+            for at_event in np.flatnonzero(over).tolist():
+                owner = events[at_event] if at_event < last else ""
+                worst[owner] = max(worst.get(owner, 0), int(over[at_event]))
             crowded += sum(worst.values())
         return tuple(needs), crowded
 

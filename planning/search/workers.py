@@ -117,12 +117,12 @@ class SharedEvaluator(Evaluator):
             self.executor = None
         return [answer or self.one(task) for answer, task in zip(found, tasks, strict=True)]
 
-    def _read(self, answer: tuple[Price | None, Wire | dict[int, Placement] | None, Any, str]) -> Answer:
+    def _read(self, answer: tuple[Price | None, Any, Any, str]) -> Answer:
         price, choices, placements, refusal = answer
         if price is None:
             return Answer(None, None, refusal)
         assert choices is not None
-        read = {name: read_choice(self.operators[name], data) for name, data in choices.items()}  # type: ignore[union-attr]
+        read = {name: read_choice(self.operators[name], data) for name, data in choices.items()}
         return Answer(price, Planned(read, placements))
 
 
@@ -187,7 +187,7 @@ def executor_of(spec: str | None) -> Iterator[Executor | None]:
         return
     if kind == "dask" and rest.startswith("//") and len(rest) > 2:
         try:
-            from distributed import Client
+            from distributed import Client  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise ExecutorError(
                 "dask.distributed is not installed", hint="pip install tilewright[dask]"
