@@ -9,7 +9,7 @@
 // RUN: not tile-opt %s -p 'tile-compile{machine=nowhere}' --print-ir-after-failure 2>&1 >/dev/null | filecheck %s --check-prefix=FAILED
 // RUN: rm -rf %t && tile-opt %s -p 'cse,tile-compile{machine=t4}' --print-ir-tree-dir=%t > /dev/null
 // RUN: filecheck %s --check-prefix=CSE --input-file %t/1_cse.mlir
-// RUN: filecheck %s --check-prefix=FILE --input-file %t/2_tile-compile/4_tile-plan-layouts.mlir
+// RUN: filecheck %s --check-prefix=FILE --input-file %t/2_tile-compile/5_tile-plan-layouts.mlir
 // RUN: not tile-opt %s -p cse --print-ir-after=tile-fuse-epilogue 2>&1 | filecheck %s --check-prefix=NEAR
 
 func.func @main(%x: tensor<4x8xf16> {tile_tensor.input = "x"}) -> tensor<4x8xf16> {
