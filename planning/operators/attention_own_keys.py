@@ -98,7 +98,7 @@ def candidates(
     room = shape.value_depth % COLUMNS != 0 and not shape.dtype.startswith("i")
     still = attention.grid_of_keys(shape, operands[1], machine) if not group else None
     ranked = ranked_grids(shape, machine, own_keys=kernel_name(room))[:CANDIDATES]
-    for grid in ((still,) if still is not None else ()) + ranked:
+    for grid in dict.fromkeys(((still,) if still is not None else ()) + ranked):
         yield OwnKeysRecord(grid, group, room and has_room(shape, OwnKeysRecord(grid, group), machine))
 
 
