@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-EXPORTED = Path(__file__).parents[1] / "data" / "exported"
+ROOT = Path(__file__).parents[2]
+EXPORTED = ROOT / "tests" / "data" / "exported"
 COUNT = 24
 """Exported models in the repository."""
 
@@ -206,9 +207,8 @@ def export() -> None:
         results = {"out0": np.asarray(jax.jit(function)(weights, x))}
         values = {f"in{i}": np.asarray(a).astype(np.float32) for i, a in enumerate(arrays)}
         values |= {name: value.astype(np.float32) for name, value in results.items()}
-        (EXPORTED / f"jax_{seed:02}.mlir").write_text(
-            lowered.as_text(debug_info=seed % 4 == 3), encoding="utf-8"
-        )
+        text = lowered.as_text(debug_info=seed % 4 == 3).replace(f"{ROOT}/", "")  # where it was checked out
+        (EXPORTED / f"jax_{seed:02}.mlir").write_text(text, encoding="utf-8")
         np.savez_compressed(EXPORTED / f"jax_{seed:02}.npz", **values)
 
 

@@ -104,6 +104,11 @@ def test_the_legal_program_runs() -> None:
     run(unary(A, C))
 
 
+def test_a_run_before_parameters_are_loaded() -> None:
+    with pytest.raises(ExecutionError, match="the program's parameters have not been loaded"):
+        Executor(to_image(unary(A, C)), MACHINE).run({})
+
+
 def test_a_byte_that_nothing_wrote() -> None:
     error = refused(unary(A + 8 * 32, C))
     assert error.rule == "read of unwritten memory"
