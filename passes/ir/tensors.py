@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue, TypeAttribute
 
 from tilewright import settings
 from tilewright.diagnostics import TileError
@@ -143,10 +143,36 @@ def operator_of(op: Operation) -> Operator:
     if op.name == "tile_tensor.attention":
         attributes["finite_lanes"] = finite_lanes(op.operands[2])
         attributes["zero_lanes"] = all(zero_lanes(value) for value in op.operands[:2])
+    if op.name == "tile_tensor.matmul":
+        attributes["zero_lanes"] = all(lanes_of_zeros(value) for value in op.operands[:2])
     if op.name == "tile_tensor.dynamic_update_slice":
         attributes["in_place"] = is_last_reader(op, 0)
     name = op.name.partition(".")[2]
     return Operator(name, attributes, described(op.operands), described(op.results), cast("Any", op.location))
+
+
+_KEEP_ZERO = ("cast", "neg", "abs", "relu", "gelu", "tanh", "bias_gelu", "add", "sub", "mul", "matmul")
+"""Operations whose lanes are zero where those of their operands are; of a product those of its addends."""
+
+
+def lanes_of_zeros(value: SSAValue, depth: int = 16) -> bool:
+    """
+    Whether storage that completes the last word of a value, and is no element of it, holds zeros as long as
+    the elements are finite: what the host writes, products, and what keeps a zero.
+    """
+    op = value.owner
+    if isinstance(op, Block):
+        parent = op.parent_op()
+        if not isinstance(parent, RepeatOp):
+            return True
+        carried = len(parent.carried_args)
+        index = cast("BlockArgument", value).index
+        return index >= carried and depth > 0 and lanes_of_zeros(parent.operands[index], depth - 1)
+    kind = op.name.removeprefix("tile_tensor.")
+    if kind not in _KEEP_ZERO or not depth:
+        return False
+    read = op.operands[2:] if kind == "matmul" else op.operands
+    return all(lanes_of_zeros(v, depth - 1) for v in read)
 
 
 def finite_lanes(value: SSAValue) -> bool:

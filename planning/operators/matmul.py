@@ -89,6 +89,7 @@ class Shape:
     leading: tuple[int, ...] = ()
     word: int = 0  # elements that rows are completed to
     shared: bool = False  # the streamed operand is one for all batches
+    lanes: bool = False  # lanes of zeros complete the contraction to whole words of the narrowest type
 
     @property
     def b(self) -> int:
@@ -227,7 +228,11 @@ def swapped(shape: Shape, swap: bool) -> Shape:
 
 def shape_of(operator: Operator, record: MatmulRecord) -> Shape:
     """The product that a record computes."""
-    shape = dataclasses.replace(swapped(canonical(operator), record.swap), word=record.word)
+    shape = dataclasses.replace(
+        swapped(canonical(operator), record.swap),
+        word=record.word,
+        lanes=bool(operator.attributes.get("zero_lanes", False)),
+    )
     if record.batch == 1:
         return shape
     if record.batch < 1 or not record.swap or shape.batch or shape.n % record.batch:
@@ -426,7 +431,7 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 
     b_axis = Axis(shape.b, splits(bb, where.b))
     m_axis = Axis(shape.m, splits(mb, where.m))
     n_axis = Axis(shape.n, splits(nb, where.n), (COLUMNS,))
-    k_axis = Axis(shape.k, splits(kb, where.k), (p,))
+    k_axis = Axis(round_up(shape.k, PANEL_WORD) if shape.lanes else shape.k, splits(kb, where.k), (p,))
     one, copies = (Axis(1), (*where.b, *where.n)) if shape.shared else (b_axis, where.n)
     a = Layout((one, m_axis, k_axis), ((0, 0), (2, 0), (1, 0), (2, 1)), replicas(*copies), base, tiles)
     w = Layout(
@@ -534,6 +539,9 @@ def default_record(
 ) -> MatmulRecord:
     found = wanted(near, near.transposed)
     shape = shape_of(operator, found)
+    if not near.transposed and shape.n % 2 and itemsize(operator.result_dtype) == 2:
+        found = dataclasses.replace(found, word=PANEL_WORD)  # there are lanes: enough for a cast to 8 bits
+        shape = shape_of(operator, found)
     grid = choose_grid(shape, machine, near.tiles[1])
     target = PARTS if near.transposed else choose_target(operator, operands, machine)
     shares = target == PARTS and (not near.transposed or near.word == PANEL_WORD)
@@ -715,6 +723,7 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
         ["left", "right", "addend"][: len(wanted)],
         f"{operator.name} operands",
         zero_pad=True,
+        finite_lanes=shape_of(operator, record).lanes,
         loose=["addend"],
     )
     a, w = (found[1], found[0]) if record.swap else (found[0], found[1])

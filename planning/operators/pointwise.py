@@ -39,17 +39,21 @@ def kernel_name(operator: Operator) -> str:
     return function_of(operator.name, operator.attributes).kernel
 
 
+WORD = 4
+"""Elements of the narrowest type in a word: rows are completed by fewer lanes."""
+
+
 def row_column_storage(value: Value | None) -> bool:
     """
-    Whether a value's last axis is one storage axis and all others lie on one more (axes of one element
-    aside).
+    Whether a value's last axis is one storage axis, but for lanes that complete its last word, and all others
+    lie on one more (axes of one element aside).
     """
     if value is None or len(value.view.digits[-1]) != 1 or value.view.digits[-1][0][2] != 1:
         return False
     column = value.view.digits[-1][0][1]
     axes = value.layout.axes
     return (
-        axes[column].extent == value.shape[-1]
+        0 <= axes[column].extent - value.shape[-1] < WORD
         and len(axes) > 1
         and sum(a.extent > 1 for i, a in enumerate(axes) if i != column) <= 1
     )
@@ -72,7 +76,7 @@ def fills_storage(view: View, layout: Layout) -> bool:
     return any(
         view.is_bijection((*storage[:i], extent - slack, *storage[i + 1 :]))
         for i, extent in enumerate(storage)
-        for slack in (1, 2, 3)
+        for slack in range(1, WORD)
         if extent > slack
     )
 
@@ -270,7 +274,7 @@ def _as_rows(
     column = next(
         i
         for i in range(len(layout.axes))
-        if kept[f"x{i}"] >= 0 and layout.axes[i].extent == operator.result_shape[-1]
+        if kept[f"x{i}"] >= 0 and 0 <= layout.axes[i].extent - operator.result_shape[-1] < WORD
     )
     rows = [i for i, axis in enumerate(layout.axes) if i != column and axis.extent > 1] or [
         i for i in range(len(layout.axes)) if i != column
