@@ -23,6 +23,7 @@ BY_HAND: dict[str, str] = {
     "| what | cycles a layer | what would change it |": "estimates of what is in the way of a goal",
     "| change | siglip, 1 layer | digits, c600 | digits, t64 |": "a record of changes between two versions",
     "| strategy | siglip, 1 layer | a layer |": "what each strategy gained when it came",
+    "| products and norms | siglip, 1 layer | a layer |": "what each strategy gained when it came",
     "| status | means |": "exit statuses",
 }
 """First line of a table with figures that no command writes: why."""
