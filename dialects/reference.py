@@ -810,7 +810,7 @@ def _dynamic_slice(op: tile_tensor.DynamicSliceOp, x: Array, *starts: Array) -> 
 def _dynamic_update_slice(
     op: tile_tensor.DynamicUpdateSliceOp, x: Array, update: Array, *starts: Array
 ) -> Array:
-    result = x.copy()
+    result = np.array(x)  # rank 0 may come as a scalar, which has no places
     at = _starts(starts, x.shape, update.shape)
     result[tuple(slice(start, start + n) for start, n in zip(at, update.shape, strict=True))] = update
     return result

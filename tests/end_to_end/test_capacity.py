@@ -42,8 +42,8 @@ def test_the_bound_is_below_what_is_placed(first: int) -> None:
             if "not fit" in error.message or "no place" in error.message or "short" in error.message:
                 continue
             raise
-        found += 1
-        assert 0 < bound <= held, text
+        found += bound > 0  # a repeat that runs not once may need nothing
+        assert 0 <= bound <= held, text
     assert found > 10
 
 

@@ -103,7 +103,8 @@ def test_a_product_that_no_kernel_has() -> None:
 
 def test_every_operation_has_a_planner() -> None:
     names = {op.name.partition(".")[2] for op in TileTensor.operations}
-    assert {name for name in names if not is_planned(name)} == {*VIEWS, "constant"}
+    rewritten = {"one_hot", "top_k", "top_k_indices"}  # tile-decompose leaves none of them
+    assert {name for name in names if not is_planned(name)} == {*VIEWS, "constant", *rewritten}
 
 
 # Layouts
