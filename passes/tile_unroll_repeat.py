@@ -33,9 +33,11 @@ from tilewright.dialects.entry import (
     PARAMETER_ATTRIBUTE,
     argument_attributes,
     default_input_name,
+    entry_function,
     read_argument,
 )
-from tilewright.dialects.tile_layout import ConvertOp
+from tilewright.dialects.program_check import check_types
+from tilewright.dialects.tile_layout import ConvertOp, machine_name
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType, YieldOp
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.tensors import VALUE_NAME, placement
@@ -218,4 +220,7 @@ class TileUnrollRepeatPass(ProgramPass):
     name = "tile-unroll-repeat"
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
+        check_types(
+            entry_function(op), machine_name(op)
+        )  # conversions are made of the layouts that stand there
         unroll_repeats(op)
