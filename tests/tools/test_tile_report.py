@@ -410,7 +410,11 @@ def test_layouts_and_conversions_are_drawn(folder: Path, page: Path) -> None:
     out = browser.in_browser(
         page,
         """
+        // views that are left before their frame comes draw nothing, and end
+        for (const view of views()) report.go(view);
         await press("view-layouts");
+        for (let i = 0; i < 3; i++) change("conversion", i);
+        change("conversion", -1); await wait();
         out.values = [...document.querySelectorAll("#valueA option")].map(o => o.textContent);
         const options = [...document.querySelectorAll("#conversion option")];
         out.conversions = options.slice(1).map(o => o.textContent); out.moved = [];

@@ -185,6 +185,10 @@ function begin(canvas) {
   const g = canvas.getContext("2d"); g.scale(scale, scale); g.clearRect(0, 0, w, h); g.font = '12px system-ui, "DejaVu Sans", sans-serif'; g.textBaseline = "middle";
   return [g, w, h];
 }
+// What draws a canvas; one that is not shown, because the view was left before its frame came, draws nothing.
+function painter(canvas, paint) { return () => { if (canvas.clientWidth > 0 && canvas.clientHeight > 0) paint(...begin(canvas)); }; }
+// Every how many marks, `pitch` apart, one has `room`; where there is none, only the first.
+function every(room, pitch) { return pitch > 0 ? Math.max(1, Math.ceil(room / pitch)) : Infinity; }
 function timelineRows(P) {
   const rows = [{ label: "critical path", tile: -1 }];
   P.classes.forEach((c, i) => {
@@ -216,15 +220,16 @@ function timeline(main, P) {
   const x = (c, w) => LEFT + (c - state.from) / (state.to - state.from) * (w - LEFT);
   let rows = [], matches = new Set();
   const match = () => { const q = state.search.trim().toLowerCase(); matches = new Set(); if (q) P.steps.forEach((s, i) => { if (`${s.operator} ${s.name} ${s.reason}`.toLowerCase().includes(q)) matches.add(i); }); found.textContent = q ? `${matches.size} ${matches.size === 1 ? "step" : "steps"}, ${fmt([...matches].reduce((a, i) => a + P.stepCycles[i], 0))} cycles` : ""; };
-  function draw() {
+  const draw = painter(canvas, (g, w, h) => {
     rows = timelineRows(P);
-    const [g, w, h] = begin(canvas), text = css("--text"), faint = css("--faint"), line = css("--line"), dim = +css("--dim");
+    const text = css("--text"), faint = css("--faint"), line = css("--line"), dim = +css("--dim");
     where.textContent = `cycles ${fmt(Math.round(state.from))} to ${fmt(Math.round(state.to))} of ${fmt(P.total)}`;
     const visible = Math.floor((h - TOP - 30) / ROW);
     state.scroll = Math.max(0, Math.min(state.scroll, rows.length - visible));
     const span = state.to - state.from, step = 10 ** Math.floor(Math.log10(span / 5)), tick = [1, 2, 5, 10].map(f => f * step).find(v => span / v <= (w - LEFT) / 110) || 10 * step;
     g.fillStyle = faint; g.strokeStyle = line; g.textAlign = "center";
-    for (let c = Math.ceil(state.from / tick) * tick; c <= state.to; c += tick) { const px = x(c, w); g.beginPath(); g.moveTo(px, 18); g.lineTo(px, h); g.stroke(); if (px > LEFT + 26 && px < w - 30) g.fillText(fmt(Math.round(c * 100) / 100), px, 10); }
+    const least = Math.ceil(state.from / tick) * tick;
+    for (let k = 0; k * tick <= state.to - least; k++) { const c = least + k * tick, px = x(c, w); g.beginPath(); g.moveTo(px, 18); g.lineTo(px, h); g.stroke(); if (px > LEFT + 26 && px < w - 30) g.fillText(fmt(Math.round(c * 100) / 100), px, 10); }
     g.textAlign = "left";
     const drawRow = (r, y, height) => {
       let lastPixel = -1;
@@ -251,7 +256,7 @@ function timeline(main, P) {
       g.fillStyle = r.tile === state.tile ? css("--accent") : text; g.fillText(r.label, 8, y + ROW / 2 - 1); drawRow(r, y, ROW - 3);
     }
     g.fillStyle = faint; clip(g, `row ${fmt(state.scroll + 1)} of ${fmt(rows.length - 1)}, ${fmt(P.tiles)} tiles`, 8, h - 9, LEFT - 14);
-  }
+  });
   const at = e => { const b = canvas.getBoundingClientRect(); return [e.clientX - b.left, e.clientY - b.top, b.width]; };
   const rowAt = y => y >= 20 && y < 44 ? rows[0] : y < TOP + 6 ? null : rows[state.scroll + 1 + Math.floor((y - TOP - 6) / ROW)];
   canvas.onwheel = e => {
@@ -322,15 +327,15 @@ function mix(a, b, f) { const h = s => [1, 3, 5].map(i => parseInt(s.slice(i, i 
 // Values of tiles on the physical grid: rows down, columns and their four lanes across.
 function heat(P, values, { height = 260, click = null, mark = -1, unit = "bytes", id = "" } = {}) {
   const canvas = canvasIn(height); canvas.id = id;
-  const draw = () => {
-    const [g, w, h] = begin(canvas), G = P.grid, left = 34, top = 18, low = css("--low"), high = css("--high");
+  const draw = painter(canvas, (g, w, h) => {
+    const G = P.grid, left = 34, top = 18, low = css("--low"), high = css("--high");
     const cw = (w - left - 6) / G.columns, ch = (h - top - 20) / G.rows, most = Math.max(0, ...values), least = Math.min(...values) === most ? 0 : Math.max(0, Math.min(...values));
     for (let t = 0; t < P.tiles; t++) { const [r, c] = G.of[t]; g.fillStyle = mix(low, high, most > least ? Math.max(0, values[t] - least) / (most - least) : 0); g.fillRect(left + c * cw, top + r * ch, Math.max(1, cw - (cw > 5 ? 1 : 0)), Math.max(1, ch - (ch > 5 ? 1 : 0))); }
     g.strokeStyle = css("--mark"); g.lineWidth = 2; if (mark >= 0 && mark < P.tiles) { const [r, c] = G.of[mark]; g.strokeRect(left + c * cw - 1, top + r * ch - 1, cw + 1, ch + 1); }
     g.fillStyle = css("--faint"); g.textAlign = "center"; P.machine.columns.forEach((c, i) => { if (4 * cw >= 16 || i % 2 === 0) g.fillText(c, left + (4 * i + 2) * cw, 9); });
-    g.textAlign = "right"; for (let r = 0; r < G.rows; r++) if (ch >= 13 || r % Math.ceil(13 / ch) === 0) g.fillText(r, left - 6, top + (r + 0.5) * ch);
+    g.textAlign = "right"; for (let r = 0; r < G.rows; r++) if (r % every(13, ch) === 0) g.fillText(r, left - 6, top + (r + 0.5) * ch);
     g.textAlign = "left"; clip(g, `${fmt(least)} to ${fmt(most)} ${unit}; rows and columns of the chip, 4 lanes a column`, left, h - 9, w - left);
-  };
+  });
   const tileAt = e => { const b = canvas.getBoundingClientRect(), G = P.grid, c = Math.floor((e.clientX - b.left - 34) / ((b.width - 40) / G.columns)), r = Math.floor((e.clientY - b.top - 18) / ((b.height - 38) / G.rows)); return c >= 0 && c < G.columns && r >= 0 && r < G.rows ? G.at[r * G.columns + c] : -1; };
   canvas.onmousemove = e => { const t = tileAt(e); t < 0 ? hide() : tip(e, `tile ${t} (row ${P.places[3 * t]}, column ${P.places[3 * t + 1]}, lane ${P.places[3 * t + 2]})\n${fmt(values[t])} ${unit}`); };
   canvas.onmouseleave = hide; if (click) canvas.onclick = e => { const t = tileAt(e); if (t >= 0) click(t); };
@@ -357,14 +362,14 @@ function memory(main, P) {
   // over time
   const over = canvasIn(230); over.id = "over"; const shown = P.categories.filter(n => MEMORY[n] && n !== "unusable");
   grid.append(panel("w12", `Tile ${state.tile} over the program, instruction by instruction`, over, el("div", { className: "legend" }, ...P.categories.filter(n => MEMORY[n]).map(n => el("span", {}, el("i", { style: `background:${MEMORY[n]}` }), n)))));
-  requestAnimationFrame(() => {
-    const [g, w, h] = begin(over), left = 70, low = h - 20, n = P.events, top = Math.max(P.machine.sram_bytes, ...Array.from({ length: n }, (_, e) => P.used[e * P.classCount + c])), px = (w - left) / n, y = v => low - v / top * (low - 8);
+  requestAnimationFrame(painter(over, (g, w, h) => {
+    const left = 70, low = h - 20, n = P.events, top = Math.max(P.machine.sram_bytes, ...Array.from({ length: n }, (_, e) => P.used[e * P.classCount + c])), px = (w - left) / n, y = v => low - v / top * (low - 8);
     for (let e = 0; e < n; e++) { let at = 0; const parts = categories(P, state.tile, e - 1); for (const [name, v] of parts) { if (!shown.includes(name) || v <= 0) continue; g.fillStyle = MEMORY[name]; g.fillRect(left + e * px, y(at + v), px + 0.4, y(at) - y(at + v)); at += v; } }
     g.strokeStyle = css("--mark"); g.lineWidth = 1; g.beginPath(); g.moveTo(left, y(P.machine.sram_bytes)); g.lineTo(w, y(P.machine.sram_bytes)); g.stroke();
     g.lineWidth = 2; g.strokeStyle = css("--accent"); g.strokeRect(left + (state.event + 1) * px, 6, Math.max(px, 2), low - 6);
     g.fillStyle = css("--faint"); g.textAlign = "right"; for (let k = 0; k <= 4; k++) g.fillText(fmt(Math.round(top * k / 4)), left - 6, y(top * k / 4));
     g.textAlign = "left"; g.fillText("loading", left, h - 9); g.textAlign = "right"; g.fillText(`instruction ${fmt(n - 2)}`, w - 4, h - 9);
-  });
+  }));
   const eventAt = e => { const b = over.getBoundingClientRect(); return Math.floor((e.clientX - b.left - 70) / ((b.width - 70) / P.events)) - 1; };
   over.onmousemove = e => { const i = eventAt(e); i < -1 || i > P.events - 2 ? hide() : tip(e, `${eventText(P, i)}\n${fmt(P.used[(i + 1) * P.classCount + c])} bytes in use`); };
   over.onmouseleave = hide; over.onclick = e => { const i = eventAt(e); if (i >= -1 && i < P.events - 1) redraw({ event: i }); };
@@ -375,13 +380,13 @@ function memory(main, P) {
     const ranges = [...P.machine.reservations.map(r => ({ name: r.name, at: r.start, end: r.end, category: r.category, why: "reserved" })), ...live.map(i => P.buffers[i]).filter(b => b.address != null).map(b => ({ name: b.name, at: b.address, end: b.address + b.nbytes, category: b.category, why: b.reason }))];
     const hex = v => "0x" + v.toString(16);
     grid.append(panel("w7", "Addresses at this instruction (upper line: region, ticks: memory elements)", map));
-    requestAnimationFrame(() => {
-      const [g, w] = begin(map), left = 70, px = (w - left - 4) / per;
+    requestAnimationFrame(painter(map, (g, w) => {
+      const left = 70, px = (w - left - 4) / per;
       for (let k = 0; k < lines; k++) { g.fillStyle = css("--low"); g.fillRect(left, k * 20 + 4, w - left - 4, 15); g.fillStyle = css("--faint"); g.textAlign = "right"; g.fillText(hex(Math.round(base + k * per)), left - 6, k * 20 + 12); }
-      const paint = (from, to, colour, y, hh) => { for (let k = Math.floor((from - base) / per); k < lines && base + k * per < to; k++) { const a = Math.max(from, base + k * per), b = Math.min(to, base + (k + 1) * per); if (b > a) { g.fillStyle = colour; g.fillRect(left + (a - base - k * per) * px, k * 20 + y, Math.max((b - a) * px, 1), hh); } } };
+      const paint = (from, to, colour, y, hh) => { for (let k = Math.max(0, Math.floor((from - base) / per)); k < lines && base + k * per < to; k++) { const a = Math.max(from, base + k * per), b = Math.min(to, base + (k + 1) * per); if (b > a) { g.fillStyle = colour; g.fillRect(left + (a - base - k * per) * px, k * 20 + y, Math.max((b - a) * px, 1), hh); } } };
       P.machine.regions.forEach((r, i) => { paint(r.start, r.end, i % 2 ? "#b07aa1" : "#4e79a7", 2, 2); for (let a = r.start; a < r.end; a += r.element_bytes) paint(a, a + 1, css("--text"), 2, 17); });
       for (const r of ranges) { paint(r.at, r.end, MEMORY[r.category] || css("--faint"), 5, 13); paint(r.at, r.at + 1, css("--back"), 5, 13); }
-    });
+    }));
     map.onmousemove = e => { const b = map.getBoundingClientRect(), k = Math.floor((e.clientY - b.top) / 20), a = base + k * per + (e.clientX - b.left - 70) / ((b.width - 74) / per), r = ranges.find(r => a >= r.at && a < r.end); e.clientX - b.left < 70 || k >= lines ? hide() : tip(e, r ? `${r.name} (${r.category})\n${hex(r.at)} to ${hex(r.end)}, ${fmt(r.end - r.at)} bytes\n${r.why}` : `free at ${hex(Math.round(a))}`); };
     map.onmouseleave = hide;
   } else grid.append(panel("w7", "Addresses", el("p", { textContent: "No places were found: the table lists what asked for one." })));
@@ -417,7 +422,7 @@ function exchange(main, P) {
   const m = canvasIn(430), bands = Math.max(1, Math.round(groups / P.machine.columns.length)); m.id = "between"; const most = Math.max(...between);
   const name = g => { const t = P.tile_group.indexOf(g), n = P.tile_group.filter(v => v === g).length; return n === 1 ? `tile ${t}` : `${n} tiles of column ${P.places[3 * t + 1]} around row ${P.places[3 * t]}`; };
   grid.append(panel("w12", groups === P.tiles ? "Who sends (down) to whom (across), by tile" : "Who sends (down) to whom (across), by column and band of rows of the chip", m));
-  requestAnimationFrame(() => { const [g, w, h] = begin(m), left = 44, cw = Math.min((w - left) / groups, 26), ch = (h - 20) / groups, low = css("--low"), high = css("--high"); for (let a = 0; a < groups; a++) for (let b = 0; b < groups; b++) { g.fillStyle = mix(low, high, most ? Math.sqrt(between[a * groups + b] / most) : 0); g.fillRect(left + b * cw, 18 + a * ch, Math.max(cw - (cw > 4 ? 1 : 0), 1), Math.max(ch - (ch > 4 ? 1 : 0), 1)); } g.fillStyle = css("--faint"); g.textAlign = "right"; const [label, size] = groups === P.tiles ? [i => i, 1] : [i => i % bands ? "" : P.places[3 * P.tile_group.indexOf(i) + 1], bands]; const stepOf = (pitch, room) => size * Math.ceil(room / (pitch * size)); for (let a = 0; a < groups; a += stepOf(ch, 14)) g.fillText(label(a), left - 6, 18 + (a + size / 2) * ch); g.textAlign = "center"; for (let b = 0; b < groups; b += stepOf(cw, 24)) g.fillText(label(b), left + (b + size / 2) * cw, 9); m.cell = [cw, ch]; });
+  requestAnimationFrame(painter(m, (g, w, h) => { const left = 44, cw = Math.min((w - left) / groups, 26), ch = (h - 20) / groups, low = css("--low"), high = css("--high"); for (let a = 0; a < groups; a++) for (let b = 0; b < groups; b++) { g.fillStyle = mix(low, high, most ? Math.sqrt(between[a * groups + b] / most) : 0); g.fillRect(left + b * cw, 18 + a * ch, Math.max(cw - (cw > 4 ? 1 : 0), 1), Math.max(ch - (ch > 4 ? 1 : 0), 1)); } g.fillStyle = css("--faint"); g.textAlign = "right"; const [label, size] = groups === P.tiles ? [i => i, 1] : [i => i % bands ? "" : P.places[3 * P.tile_group.indexOf(i) + 1], bands]; for (let a = 0; a < groups; a += size * every(14, ch * size)) g.fillText(label(a), left - 6, 18 + (a + size / 2) * ch); g.textAlign = "center"; for (let b = 0; b < groups; b += size * every(24, cw * size)) g.fillText(label(b), left + (b + size / 2) * cw, 9); m.cell = [cw, ch]; }));
   m.onmousemove = e => { const r = m.getBoundingClientRect(), [cw, ch] = m.cell || [1, 1], b = Math.floor((e.clientX - r.left - 44) / cw), a = Math.floor((e.clientY - r.top - 18) / ch); a >= 0 && b >= 0 && a < groups && b < groups ? tip(e, `from ${name(a)}\nto ${name(b)}\n${fmt(between[a * groups + b])} bytes`) : hide(); };
   m.onmouseleave = hide;
 }
@@ -444,17 +449,19 @@ function picture(P, side) {
   const choose = el("select", { id: side, style: "max-width:100%", onchange: e => { state[side] = +e.target.value; state.conversion = -1; show(); } }, ...P.layouts.map((l, i) => el("option", { value: i, textContent: `${l.name} (${l.what})`, selected: i === n })));
   const facts = table(["what", "figure"], [["shape", (v.shape.join(" x ") || "one element") + " of " + v.dtype], ["tiles", `${fmt(holders)} of ${fmt(P.tiles)}`], ["copies of each element", String(v.replicas)], ["bytes on the fullest tile", fmt(Math.max(...bytes))], ["padding over all tiles", fmt(sum(padding)) + " bytes of " + fmt(sum(bytes))], ["layout", v.layout], ["view", v.view]], { id: side + "-facts" });
   const elements = canvasIn(260), chip = canvasIn(230); elements.id = side + "-elements"; chip.id = side + "-chip";
-  requestAnimationFrame(() => {
-    const [g, w, h] = begin(elements), cw = w / Math.max(v.columns, 1), ch = h / Math.max(v.rows, 1);
+  requestAnimationFrame(painter(elements, (g, w, h) => {
+    const cw = w / Math.max(v.columns, 1), ch = h / Math.max(v.rows, 1);
     for (let r = 0; r < v.rows; r++) for (let c = 0, from = 0; c < v.columns; c++) if (c + 1 === v.columns || owners[r * v.columns + c + 1] !== owners[r * v.columns + c]) { const x = Math.round(from * cw), y = Math.round(r * ch); g.fillStyle = owner(owners[r * v.columns + c]); g.fillRect(x, y, Math.round((c + 1) * cw) - x, Math.round((r + 1) * ch) - y); from = c + 1; }
-    const [k, , kh] = begin(chip), G = P.grid, box = cell(P, chip);
+  }));
+  requestAnimationFrame(painter(chip, (k, _, kh) => {
+    const G = P.grid, box = cell(P, chip);
     for (let t = 0; t < P.tiles; t++) {
       const [x, y, bw, bh] = box(t); k.fillStyle = owner(first[t]); k.fillRect(x, y, bw, bh);
       if (padding[t]) { const part = Math.max(bh * padding[t] / most, 0.8); k.fillStyle = "#000a"; k.fillRect(x, y + bh - part, bw, part); }
       if (bw > 24 && bh > 14) { k.fillStyle = first[t] < 0 ? css("--faint") : "#000"; k.textAlign = "center"; k.fillText(t, x + bw / 2, y + bh / 2); }
     }
     k.fillStyle = css("--faint"); k.textAlign = "left"; k.fillText(`${G.rows} rows and ${P.machine.columns.length} columns of the chip, 4 lanes a column; dark: padding`, 0, kh - 9);
-  });
+  }));
   elements.onmousemove = e => { const b = elements.getBoundingClientRect(), c = Math.floor((e.clientX - b.left) / b.width * v.columns), r = Math.floor((e.clientY - b.top) / b.height * v.rows), t = owners[r * v.columns + c]; if (t >= 0) tip(e, `row ${Math.floor((r + 0.5) * v.height / v.rows)} of ${fmt(v.height)}, column ${Math.floor((c + 0.5) * v.width / v.columns)} of ${fmt(v.width)}\non tile ${t}${v.replicas > 1 ? ` and ${v.replicas - 1} more` : ""}`); };
   chip.onmousemove = e => { const b = chip.getBoundingClientRect(), box = cell(P, chip), x = e.clientX - b.left, y = e.clientY - b.top; const t = P.grid.of.findIndex((_, t) => { const [l, u, w, h] = box(t); return x >= l && x < l + w + 1 && y >= u && y < u + h + 1; }); t < 0 ? hide() : tip(e, `tile ${t}: ${fmt(bytes[t])} bytes${padding[t] ? `, ${fmt(padding[t])} of them padding` : ""}${first[t] >= 0 && first[t] !== t ? `\nthe same part as tile ${first[t]}` : ""}`); };
   elements.onmouseleave = chip.onmouseleave = hide;
@@ -465,13 +472,13 @@ function cell(P, canvas) { const G = P.grid, cw = canvas.clientWidth / G.columns
 function moves(P, c) {
   const n = P.ends.length, between = P.moved.subarray(c.at, c.at + n * n), most = Math.max(1, ...between), canvas = canvasIn(620); canvas.id = "moves"; let over = -1;
   const pitch = () => (canvas.clientHeight - 24) / n, y = i => 18 + (i + 0.5) * pitch();
-  const draw = () => {
-    const [g, w] = begin(canvas), left = 30, right = w - 30;
+  const draw = painter(canvas, (g, w) => {
+    const left = 30, right = w - 30;
     const pairs = []; between.forEach((b, i) => { if (b) pairs.push([b, Math.floor(i / n), i % n]); });
     for (const [b, from, to] of pairs.sort((p, q) => p[0] - q[0])) { g.globalAlpha = over < 0 ? 0.15 + 0.65 * b / most : from === over ? 0.9 : 0.03; g.strokeStyle = css("--accent"); g.lineWidth = Math.max(0.5, 3 * b / most); g.beginPath(); g.moveTo(left, y(from)); g.lineTo(right, y(to)); g.stroke(); }
-    g.globalAlpha = 1; g.fillStyle = css("--faint"); for (let i = 0; i < n; i += Math.ceil(13 / pitch())) { g.textAlign = "right"; g.fillText(P.ends[i], left - 5, y(i)); g.textAlign = "left"; g.fillText(P.ends[i], right + 5, y(i)); }
+    g.globalAlpha = 1; g.fillStyle = css("--faint"); for (let i = 0; i < n; i += every(13, pitch())) { g.textAlign = "right"; g.fillText(P.ends[i], left - 5, y(i)); g.textAlign = "left"; g.fillText(P.ends[i], right + 5, y(i)); }
     g.textAlign = "center"; g.fillText(n === P.tiles ? "tile to tile" : "column to column", w / 2, 8);
-  };
+  });
   canvas.onmousemove = e => { const i = Math.floor((e.clientY - canvas.getBoundingClientRect().top - 18) / pitch()); if (i !== over) { over = i >= 0 && i < n ? i : -1; draw(); } if (over < 0) return hide(); const mine = Array.from(row(between, over, n)).map((b, to) => [b, to]).filter(x => x[0]).sort((p, q) => q[0] - p[0]), what = n === P.tiles ? "tile" : "column"; tip(e, mine.length ? `${what} ${P.ends[over]} sends ${fmt(mine.reduce((a, x) => a + x[0], 0))} bytes\n` + mine.slice(0, 8).map(x => `to ${what} ${P.ends[x[1]]}: ${fmt(x[0])}`).join("\n") + (mine.length > 8 ? `\nand to ${mine.length - 8} more` : "") : `${what} ${P.ends[over]} sends nothing`); };
   canvas.onmouseleave = () => { over = -1; hide(); draw(); };
   requestAnimationFrame(draw);
@@ -495,8 +502,8 @@ function program(main, P) {
   const by = new Map(); // conversions by the operators that make and read the value: buffers are called operator.what
   for (const c of P.conversions) { const ends = [c.source, c.target].map(i => P.layouts[i].name.replace(/\.[^.]*$/, "")).join(" "); by.set(ends, [...(by.get(ends) || []), c]); }
   const changed = (maker, reader) => by.get(maker + " " + reader) || [];
-  const draw = () => {
-    const [g, w] = begin(canvas), arcs = 120, name = arcs + 14, barAt = Math.min(460, w * 0.36), barWidth = Math.min(320, w * 0.2), layoutAt = barAt + barWidth + 96;
+  const draw = painter(canvas, (g, w) => {
+    const arcs = 120, name = arcs + 14, barAt = Math.min(460, w * 0.36), barWidth = Math.min(320, w * 0.2), layoutAt = barAt + barWidth + 96;
     g.fillStyle = css("--faint"); g.fillText("operator", name, 10); g.fillText("cycles", barAt, 10); g.fillText("kind, result, layout", layoutAt, 10);
     listed.forEach((o, i) => o.operands.forEach(x => { const j = names.get(x); if (j == null) return; const a = 30 + j * high + high / 2 - 6, b = 30 + i * high + high / 2 - 6, hot = over === i || over === j, moved = changed(x, o.name).length; g.strokeStyle = hot || moved ? css("--accent") : css("--faint"); g.globalAlpha = hot ? 1 : moved ? 0.85 : 0.5; g.lineWidth = hot ? 2.5 : 1; const r = Math.min(arcs - 8, 10 + Math.abs(i - j) * 7); g.beginPath(); g.moveTo(arcs, a); g.bezierCurveTo(arcs - r, a, arcs - r, b, arcs, b); g.stroke(); g.globalAlpha = 1; }));
     listed.forEach((o, i) => {
@@ -505,7 +512,7 @@ function program(main, P) {
       const bound = Math.max(o.compute_bound || 0, o.exchange_bound || 0); if (bound) { g.fillStyle = css("--mark"); g.fillRect(barAt + bound / most * barWidth - 1, y - 10, 2, 20); }
       g.fillStyle = css("--text"); g.fillText(fmt(o.total), Math.max(x, bound ? barAt + bound / most * barWidth : 0) + 6, y); g.fillStyle = css("--faint"); clip(g, `${o.kind}  ${o.shape.join(" x ")} ${o.dtype}  ${o.layout}`, layoutAt, y, w - layoutAt - 6);
     });
-  };
+  });
   const at = e => { const i = Math.floor((e.clientY - canvas.getBoundingClientRect().top - 24) / high); return i >= 0 && i < listed.length ? i : -1; };
   canvas.onmousemove = e => { const i = at(e); if (i !== over) { over = i; draw(); } if (i < 0) return hide(); const o = listed[i]; tip(e, `${o.name} (${o.kind})\n${o.operands.map(x => `of ${x}${changed(x, o.name).map(c => `: ${P.layouts[c.source].layout} becomes ${P.layouts[c.target].layout}`).join("")}\n`).join("")}${fmt(o.total)} cycles; bounds: compute ${fmt(o.compute_bound == null ? null : Math.round(o.compute_bound)) || "none"}, exchange ${fmt(o.exchange_bound == null ? null : Math.round(o.exchange_bound)) || "none"} (red line: the larger)\n${o.sentence ? "plan: " + o.sentence + "\n" : ""}${o.layout ? "layout " + o.layout + " view " + o.view + "\n" : ""}${o.source}`); };
   canvas.onmouseleave = () => { over = -1; hide(); draw(); };
