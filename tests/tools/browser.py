@@ -99,6 +99,17 @@ def _command(folder: Path, width: int, *more: str) -> list[str]:
     return [*command, f"--window-size={width},1000", f"--user-data-dir={folder}", *more]
 
 
+def _comes_up(user: Path) -> bool:
+    """Whether the browser shows a page that does nothing."""
+    try:
+        done = subprocess.run(
+            _command(user, 1280, "--dump-dom", "about:blank"), capture_output=True, timeout=60, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
 def in_browser(page: Path, script: str, width: int = 1280) -> dict[str, Any]:
     """What a script has put into `out` in the page, with the page's faults and requests."""
     text = page.read_text("utf-8").replace("<head>", "<head>" + PROBE, 1)
@@ -118,6 +129,7 @@ def in_browser(page: Path, script: str, width: int = 1280) -> dict[str, Any]:
         except subprocess.TimeoutExpired:
             continue
     else:
+        assert not _comes_up(page.parent / "empty"), "the page keeps the browser busy for 90 s, three times"
         pytest.skip("Chromium does not come up")
     found = re.search(r'<pre id="driven">(.*?)</pre>', done.stdout, re.S)
     assert found is not None and found[1], done.stderr[-2000:]
