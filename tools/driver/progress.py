@@ -55,11 +55,10 @@ class StepDisplay(Instrument):
         self._end(" (failed)")
 
     def advanced(self, step: str, done: int, total: int) -> None:
-        if self._drawn is not None:  # cheap while nothing is drawn: this comes often
-            with self._lock:
-                if self._drawn is not None and self._task is not None:
-                    text = f"{step} {done}/{total}"
-                    self._drawn.update(self._task, description=text, completed=done, total=total)
+        with self._lock:
+            drawn, task = self._drawn, self._task
+            if drawn is not None and task is not None:
+                drawn.update(task, description=f"{step} {done}/{total}", completed=done, total=total)
 
     def say(self, text: str, file: TextIO) -> None:
         """Print a line where the one that changes is drawn, which comes back below it."""
