@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilewright.diagnostics import TileError
@@ -40,17 +40,19 @@ from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.tensors import (
     LoweringError,
+    carried_in_place,
     choice_of,
+    collected_sequence,
     dtype_of,
-    is_last_reader,
     machine_of,
     operator_of,
     placement,
     tensor_of,
-    updated_in_place,
     value_name,
 )
-from tilewright.planning.layout import Layout, View
+from tilewright.planning import in_place
+from tilewright.planning.graph import Placement
+from tilewright.planning.layout import View
 from tilewright.planning.operators import VIEWS, Choice, is_planned
 from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.builder import Builder
@@ -375,30 +377,21 @@ class _Lowering:
             assert where is not None
             self.env[result] = (sequences[kept[i]] if i in kept else next(made), where[1])
 
-    def stays(self, op: RepeatOp, number: int, where: tuple[Layout, View]) -> bool:
+    def stays(self, op: RepeatOp, number: int, where: Placement) -> bool:
         """Whether a carried value that the body updates in place can be the buffer that it begins in."""
-        if updated_in_place(op.yield_op.operands[number]) is not op.carried_args[number]:
-            return False
         buffer, view = self.env[op.operands[number]]
         type_ = tile.buffer_type(buffer)
-        return (type_.layout, view) == where and type_.count == 1 and is_last_reader(op, number)
+        return in_place.stays(carried_in_place(op, number), (type_.layout, view), type_.count, where)
 
     def kept_members(self, op: RepeatOp) -> dict[int, int]:
-        """
-        Collected values that are the members of an iterated sequence, updated in place: by the number of each
-        the number of the sequence, in which the results are found then.
-        """
-        kept: dict[int, int] = {}
+        """Collected values that stay the members of an iterated sequence, by number."""
         outer = op.operands[len(op.carried_args) + len(op.invariant_args) :]
-        for i, value in enumerate(op.yield_op.operands[len(op.carried_args) :]):
-            root = updated_in_place(value)
-            if root is value or not isinstance(root, BlockArgument) or root not in op.iterated_args:
-                continue
-            number = list(op.iterated_args).index(root)
-            same = placement(op.collected_results[i]) == placement(root) == placement(outer[number])
-            if same and number not in kept.values():
-                kept[i] = number
-        return kept
+        return in_place.kept_members(
+            [collected_sequence(op, i) for i in range(len(op.collected_results))],
+            [placement(v) for v in op.collected_results],
+            [placement(v) for v in op.iterated_args],
+            [placement(v) for v in outer],
+        )
 
     def lower_body(
         self,

@@ -92,12 +92,16 @@ class ReadNode:
 
 @dataclass(frozen=True)
 class Carried:
-    """State of a repeat: what it is before, in the body, after an iteration, and after the repeat."""
+    """
+    State of a repeat: what it is before, in the body, after an iteration, and after the repeat. `in_place` if
+    an iteration changes nothing of it but in place and nobody else reads what it begins as afterwards.
+    """
 
     initial: int
     argument: int
     following: int
     result: int
+    in_place: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,10 +114,14 @@ class Passed:
 
 @dataclass(frozen=True)
 class Collected:
-    """What the body yields in every iteration, and the sequence of all."""
+    """
+    What the body yields in every iteration, and the sequence of all. `sequence` is the number of the iterated
+    sequence whose member it is, updated in place; None of what is made anew.
+    """
 
     member: int
     result: int
+    sequence: int | None = None
 
 
 @dataclass(frozen=True)
@@ -184,6 +192,16 @@ class Graph:
 
         walk(self.body)
         return {value: tuple(uses) for value, uses in found.items()}
+
+    @cached_property
+    def needed(self) -> frozenset[int]:
+        """Values that a node reads or the body of a repeat yields."""
+        found = set(self.uses)
+        for node in self.nodes():
+            if isinstance(node, RepeatNode):
+                found.update(c.following for c in node.carried)
+                found.update(c.member for c in node.collected)
+        return frozenset(found)
 
     @cached_property
     def makers(self) -> dict[int, OperatorNode]:

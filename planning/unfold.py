@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from tilewright.machine import Machine
+from tilewright.planning import in_place
 from tilewright.planning.graph import (
     Graph,
     Node,
@@ -278,7 +279,7 @@ class _Unfolding:
         results = self.emit(stages, operands, node.name)
         for result, stored in zip(node.results, results, strict=True):
             self.env[result] = stored
-            if result in self.graph.uses:
+            if result in self.graph.needed:
                 self.name(stored.store)
 
     def view(self, node: OperatorNode) -> None:
@@ -314,38 +315,63 @@ class _Unfolding:
         carried: list[_Stored] = []
         for c in node.carried:
             layout, view = self.placements[c.argument]
+            initial = self.of(c.initial)
+            placed = initial.store.buffer.layout, initial.view
+            if in_place.stays(c.in_place, placed, initial.count, (layout, view)):
+                carried.append(initial)
+                self.env[c.argument] = initial
+                continue
             dtype = self.graph.values[c.argument].dtype
             made = self.store(self.graph.values[c.argument].name, Buffer(layout, dtype, "activations"))
             stored = _Stored(made, view, 1)
-            self.move(self.of(c.initial), stored)
+            self.move(initial, stored)
             carried.append(stored)
             self.env[c.argument] = stored
         for passed in node.invariant:
             self.env[passed.argument] = self.of(passed.outer)
+        sequences = [self.of(p.outer) for p in node.iterated]
+        kept = in_place.kept_members(
+            [c.sequence for c in node.collected],
+            [self.placements.get(c.result) for c in node.collected],
+            [self.placements.get(p.argument) for p in node.iterated],
+            [self.placements.get(p.outer) for p in node.iterated],
+        )
         collected: list[_Stored] = []
-        for c in node.collected:
+        for i, c in enumerate(node.collected):
             layout, view = self.placements[c.result]
+            if i in kept:
+                collected.append(replace(sequences[kept[i]], view=view))
+                continue
             members = node.count * self.graph.values[c.member].members
             dtype = self.graph.values[c.result].dtype
             made = self.store(self.graph.values[c.result].name, Buffer(layout, dtype, "activations"), members)
             collected.append(_Stored(made, view, members))
         if node.count:
-            self.body(node, carried, collected)
+            self.body(node, carried, sequences, collected, kept)
         for c, stored in zip(node.carried, carried, strict=True):
             self.env[c.result] = stored
         for c, stored in zip(node.collected, collected, strict=True):
             self.env[c.result] = stored
 
-    def body(self, node: RepeatNode, carried: list[_Stored], collected: list[_Stored]) -> None:
-        sequences = [self.of(p.outer) for p in node.iterated]
-        loop = Loop(node.name, node.count, tuple(s.store for s in (*sequences, *collected)), self.loop)
+    def body(
+        self,
+        node: RepeatNode,
+        carried: list[_Stored],
+        sequences: list[_Stored],
+        collected: list[_Stored],
+        kept: Mapping[int, int],
+    ) -> None:
+        made = [stored for i, stored in enumerate(collected) if i not in kept]
+        loop = Loop(node.name, node.count, tuple(s.store for s in (*sequences, *made)), self.loop)
         for passed, stored in zip(node.iterated, sequences, strict=True):
-            self.env[passed.argument] = replace(stored, count=max(1, stored.count // node.count))
+            self.env[passed.argument] = replace(stored, count=stored.count // node.count)
         saved = self.out, self.loop
         self.out, self.loop = loop.body, loop
         self.block(node.body)
-        for c, stored in zip(node.collected, collected, strict=True):
-            self.copy(self.of(c.member), replace(stored, count=max(1, stored.count // node.count)))
+        for i, (c, stored) in enumerate(zip(node.collected, collected, strict=True)):
+            found, member = self.of(c.member), replace(stored, count=stored.count // node.count)
+            if i not in kept or found != member:
+                self.copy(found, member)
         ready: list[_Stored] = []
         buffers = {stored.store for stored in carried}
         for c, target in zip(node.carried, carried, strict=True):
@@ -370,7 +396,9 @@ class _Unfolding:
 
     def copy(self, source: _Stored, target: _Stored) -> None:
         """A local copy into a member of a sequence, of one tensor or of all members of an inner sequence."""
-        if target.count > 1:
+        if target.count != 1:
+            if not target.count:
+                return
             loop = Loop("members", target.count, (source.store, target.store), self.loop)
             saved = self.out, self.loop
             self.out, self.loop = loop.body, loop
@@ -496,7 +524,7 @@ def _without_equal_copies(
                 target.buffer.layout,
                 target.buffer.dtype,
             )
-            if writers[target] == [step] and not target.kind and target not in several:
+            if writers[target] == [step] and target.kind in ("", "output") and target not in several:
                 if key in first:
                     gone.add(step)
                     _replace(run, target, first[key])

@@ -17,7 +17,9 @@ from tilewright.instrumentation import remark, remarks_wanted
 from tilewright.passes.ir.tensors import (
     PLAN,
     VALUE_NAME,
+    carried_in_place,
     choice_attr,
+    collected_sequence,
     dtype_of,
     machine_of,
     operator_of,
@@ -131,10 +133,15 @@ class GraphOfModule:
         return RepeatNode(
             op.repeat_name.data,
             op.iterations,
-            tuple(Carried(outer[i], inner[i], yielded[i], results[i]) for i in range(n)),
+            tuple(
+                Carried(outer[i], inner[i], yielded[i], results[i], carried_in_place(op, i)) for i in range(n)
+            ),
             tuple(Passed(outer[i], inner[i]) for i in range(n, m)),
             tuple(Passed(outer[i], inner[i]) for i in range(m, len(inner))),
-            tuple(Collected(yielded[i], results[i]) for i in range(n, len(results))),
+            tuple(
+                Collected(yielded[i], results[i], collected_sequence(op, i - n))
+                for i in range(n, len(results))
+            ),
             body,
             op.location,
         )

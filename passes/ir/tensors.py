@@ -260,6 +260,25 @@ def updated_in_place(value: SSAValue) -> SSAValue:
     return value
 
 
+def carried_in_place(op: RepeatOp, number: int) -> bool:
+    """
+    Whether an iteration changes nothing of a carried value but in place, and nobody else reads what it begins
+    as afterwards: it can stay in the buffer that it begins in.
+    """
+    if updated_in_place(op.yield_op.operands[number]) is not op.carried_args[number]:
+        return False
+    return is_last_reader(op, number)
+
+
+def collected_sequence(op: RepeatOp, number: int) -> int | None:
+    """The number of the iterated sequence whose member a collected value is, updated in place; or None."""
+    value = op.yield_op.operands[len(op.carried_args) + number]
+    root = updated_in_place(value)
+    if root is value or not isinstance(root, BlockArgument) or root not in op.iterated_args:
+        return None
+    return list(op.iterated_args).index(root)
+
+
 def _storage(value: SSAValue) -> SSAValue:
     """The value in whose storage a value may lie."""
     while isinstance(value.owner, Operation) and value.owner.name in _ALIASES:

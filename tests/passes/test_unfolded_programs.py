@@ -37,6 +37,7 @@ from tilewright.planning.unfold import Item, Loop, Phase, unfold
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
 import random_programs as programs  # pyright: ignore[reportMissingImports]
+import test_caches as caches  # pyright: ignore[reportMissingImports]
 
 SMALL = Shape(tokens=9, width=32, heads=2, mlp=64, layers=3, batch=1, patch=12)
 
@@ -107,6 +108,28 @@ def both(text: str, machine: str) -> tuple[list[Any], list[Any]]:
 def test_an_encoder_unfolds_as_it_is_lowered(machine: str) -> None:
     expected, found = both(siglip.build(SMALL).program, machine)
     assert found == expected
+
+
+@pytest.mark.parametrize("state", ["iterated", "carried"])
+def test_caches_unfold_where_they_stay(state: str) -> None:
+    """Members of a sequence and state of a repeat that are updated in place are not copied."""
+    expected, found = both(caches.decoder(9, 2, state), "t4")
+    assert found == expected
+
+
+def test_one_copy_is_two_results_of_a_repeat_without_iterations() -> None:
+    text = """
+func.func @main(%a: tensor<40xf16> {tile_tensor.parameter = "a"})
+    -> (tensor<40xf16> {tile_tensor.output = "x"}, tensor<40xf16> {tile_tensor.output = "y"}) {
+  %x, %y = tile_repeat.repeat "r" count 0 carried(%b = %a : tensor<40xf16>, %c = %a : tensor<40xf16>)
+      -> (tensor<40xf16>, tensor<40xf16>) {
+    tile_repeat.yield %c, %b : tensor<40xf16>, tensor<40xf16>
+  }
+  func.return %x, %y : tensor<40xf16>, tensor<40xf16>
+}"""
+    expected, found = both(text, "t4")
+    assert found == expected
+    assert [kernel for _, kernel, _ in found] == ["copy"]
 
 
 @pytest.mark.parametrize("first", [0, 12])
