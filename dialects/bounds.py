@@ -18,16 +18,11 @@ from numpy.typing import NDArray
 
 from tilewright.dialects import tile_tensor as tt
 from tilewright.dialects.nearest import nearest
-from tilewright.dialects.reference import (
-    Step,
-    convolve,
-    saturates,
-    scale_of,
-    scaled_scores,
-    shared_heads,
-    under_windows,
-    visible_keys,
-)
+from tilewright.dialects.reference import Step
+from tilewright.dialects.reference.arrays import saturates
+from tilewright.dialects.reference.products import convolve, scaled_scores, shared_heads, visible_keys
+from tilewright.dialects.reference.rows import scale_of
+from tilewright.dialects.reference.windows import under_windows
 from tilewright.dialects.tensor.base import element_of, is_float, is_float8
 from tilewright.machine.dtypes import float_format
 from tilewright.machine.kernels.matrix_unit import pass_inputs
