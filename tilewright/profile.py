@@ -196,8 +196,12 @@ class OperatorCycles:
 
     @property
     def gap(self) -> float | None:
-        """Cycles above the larger of the two bounds; None where there is none."""
-        if self.compute_bound is None or self.exchange_bound is None:
+        """
+        Cycles above the larger of the two bounds; None where there is none, and for an operator that takes no
+        cycles of its own because another's kernels do its work. Below zero where the plan has a cheaper form
+        for it than the operator alone, as a result that is stored in FP8 by the kernel before its cast.
+        """
+        if self.compute_bound is None or self.exchange_bound is None or self.total == 0:
             return None
         return self.total - max(self.compute_bound, self.exchange_bound)
 

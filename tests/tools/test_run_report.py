@@ -118,6 +118,8 @@ def test_steps_are_grouped_by_their_operator() -> None:
     assert (a.compute_bound, a.exchange_bound, a.iterations) == (10.0, 10.0, 2)
     assert (moved.name, moved.kind, moved.copy, moved.compute_bound) == ("next", "move", 7, None)
     assert (fused.name, fused.total, fused.compute_bound) == ("fused", 0, 2.0)
+    assert a.gap == 140.0
+    assert moved.gap is None and fused.gap is None  # of another, whose kernels did the work
 
 
 def test_values_of_several_runs_are_found() -> None:
