@@ -24,6 +24,7 @@ from tilewright.planning.exchange import Messages, schedule
 from tilewright.planning.exchange.geometry import transfers
 from tilewright.planning.layout import Axis, Layout, Split, View, linear_home
 from tilewright.planning.operators import attention, matmul
+from tilewright.planning.operators.targets import batch_view
 
 TOKENS, WIDTH, HIDDEN, HEADS, DEPTH = 729, 1152, 4304, 16, 72
 MACHINE = load("c600")
@@ -56,12 +57,12 @@ def product(m: int, n: int, k: int, grid: tuple[int, int, int], base: int = 0) -
 
 def left(where: matmul.Layouts, source: Layout, rows: int, k: int) -> Move:
     view = View.identity((rows, k))
-    return source, view, where.a, matmul.batch_view((), rows, k), F8
+    return source, view, where.a, batch_view((), rows, k), F8
 
 
 def right(where: matmul.Layouts, source: Layout, columns: int, k: int) -> Move:
     view = View.identity((columns, k))
-    return source, view, where.w, matmul.batch_view((), columns, k), F8
+    return source, view, where.w, batch_view((), columns, k), F8
 
 
 def partials(where: matmul.Layouts) -> Move:
@@ -82,10 +83,10 @@ def qkv() -> list[Move]:
         home(WIDTH, WIDTH, 700),
         View.identity((WIDTH, WIDTH)),
         V.a,
-        matmul.batch_view((), WIDTH, WIDTH),
+        batch_view((), WIDTH, WIDTH),
         F8,
     )
-    tokens = (Y, View.identity((TOKENS, WIDTH)), V.w, matmul.batch_view((), TOKENS, WIDTH), F8)
+    tokens = (Y, View.identity((TOKENS, WIDTH)), V.w, batch_view((), TOKENS, WIDTH), F8)
     return [
         left(QK, Y, TOKENS, WIDTH),
         right(QK, home(2 * WIDTH, WIDTH, 0), 2 * WIDTH, WIDTH),

@@ -45,6 +45,35 @@ def test_imports_go_one_way() -> None:
     assert found == EXCEPTIONS
 
 
+PACKAGES = {
+    "planning/operators/matmul": ("shape", "records", "grids", "addends", "places", "choice", "expansion"),
+    "planning/operators/attention": ("shape", "grids", "places", "expansion", "score_grid", "own_keys"),
+}
+"""Packages whose modules import from those named before them: what is computed, where, in which steps."""
+
+
+def test_modules_of_a_package_go_one_way() -> None:
+    for package, order in PACKAGES.items():
+        prefix = f"tilewright.{package.replace('/', '.')}."
+        assert {path.stem for path in (ROOT / package).glob("*.py")} == {"__init__", *order}
+        for place, name in enumerate(order):
+            used = {
+                m.removeprefix(prefix) for m in imports(ROOT / package / f"{name}.py") if m.startswith(prefix)
+            }
+            assert used <= set(order[:place]), (package, name)
+
+
+def test_private_names_stay_in_their_module() -> None:
+    found: list[tuple[str, str]] = []
+    for room in (*ROOMS, "tilewright"):
+        for path in sources(room):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tilewright"):
+                    names = (alias.name for alias in node.names)
+                    found += [(path.name, name) for name in names if re.match(r"_(?!_)", name)]
+    assert found == []
+
+
 def test_planning_and_machine_know_no_ir() -> None:
     for room in ("machine", "planning"):
         for path in sources(room):

@@ -15,7 +15,6 @@ from typing import Any
 from tilewright.machine import Machine
 from tilewright.planning.operators import (
     attention,
-    attention_own_keys,
     cast_panels,
     dynamic,
     empty,
@@ -80,7 +79,6 @@ def _unless_empty(strategy: Strategy) -> Strategy:
 
 for _strategy in (
     *matmul.STRATEGIES,
-    *attention_own_keys.STRATEGIES,
     *attention.STRATEGIES,
     *dynamic.STRATEGIES,
     *gather.STRATEGIES,
@@ -90,7 +88,7 @@ for _strategy in (
     *movement.STRATEGIES,
     *windows.STRATEGIES,
     *scatter.STRATEGIES,
-    *(with_weights_anywhere(s) for s in (*matmul.STRATEGIES, *attention.STRATEGIES)),
+    *(with_weights_anywhere(s) for s in (matmul.GRID, attention.SCORE_GRID)),
 ):
     register(_unless_empty(_strategy))
 

@@ -25,7 +25,7 @@ from tilewright.planning.exchange.estimate import receive_cycles
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div
 from tilewright.planning.operators.builder import Builder
-from tilewright.planning.operators.grids import check_fits, check_parts
+from tilewright.planning.operators.grids import check_fits, check_parts, replicas
 from tilewright.planning.operators.strategy import Strategy
 from tilewright.planning.operators.targets import Target, merged_view
 from tilewright.planning.stages import Stages, Value
@@ -135,8 +135,7 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
     tiles = machine.tiles
     c_axis = Axis(shape.columns, (Split(columns, 1),))
     table = Layout((Axis(shape.rows, (Split(rows, cp),)), c_axis), ((0, 0), (1, 0)), tiles=tiles)
-    replicas = tuple((count, stride) for count, stride in ((rp, cp), (cp, 1)) if count > 1)
-    indices = Layout((Axis(shape.count),), ((0, 0),), replicas, 0, tiles)
+    indices = Layout((Axis(shape.count),), ((0, 0),), replicas((rp, cp), (cp, 1)), 0, tiles)
     p_axis = Axis(rp, (Split(1, cp),))
     first = Layout((p_axis,), ((0, 0),), ((cp, 1),) if cp > 1 else (), 0, tiles)
     order = ((0, 0), (1, 0), (2, 0))

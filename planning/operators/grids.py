@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every planner demands of the grid in a record."""
+"""What every planner demands of the grid in a record, and how the parts of an axis are dealt to tiles."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 from tilewright.machine import Machine
+from tilewright.planning.layout import Split
 from tilewright.planning.operators.base import Operator
 
 _COUNTS = ("no", "one", "two", "three", "four")
@@ -28,3 +29,14 @@ def check_fits(operator: Operator, grid: Sequence[int], used: Sequence[int], mac
             f"grid {list(grid)} needs {tiles} tiles; machine {machine.name} has {machine.tiles}",
             hint="lower one of the parts",
         )
+
+
+def splits(block: int, digits: Sequence[tuple[int, int]]) -> tuple[Split, ...]:
+    """An axis cut in blocks that lie on the tiles by these (count, tile stride) digits, outer to inner."""
+    inner = [math.prod(count for count, _ in digits[i + 1 :]) for i in range(len(digits))]
+    return tuple(Split(block * size, stride) for size, (_, stride) in zip(inner, digits, strict=True))
+
+
+def replicas(*pairs: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """The (count, tile stride) pairs along which there is more than one copy."""
+    return tuple((count, stride) for count, stride in pairs if count > 1)

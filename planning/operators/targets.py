@@ -63,3 +63,17 @@ def merged_view(shape: Sequence[int], groups: Sequence[Sequence[int]]) -> View:
             digits[axis] = ((shape[axis], storage, stride),)
             stride *= shape[axis]
     return View(tuple(shape), tuple(digits), (0,) * len(groups))
+
+
+def batch_view(batch: tuple[int, ...], *rest: int) -> View:
+    """(*batch, *rest) onto storage axes (b, rest...): the batch axes merge, row-major."""
+    rank = len(batch)
+    return merged_view((*batch, *rest), (range(rank), *([rank + i] for i in range(len(rest)))))
+
+
+def swap_last(view: View) -> View:
+    """The view with its last two logical axes exchanged."""
+    rank = len(view.shape)
+    result = view.transpose((*range(rank - 2), rank - 1, rank - 2))
+    assert result is not None
+    return result

@@ -25,7 +25,6 @@ from tilewright.planning.operators import attention as attention_plan
 from tilewright.planning.operators import gather as gather_plan
 from tilewright.planning.operators import matmul as matmul_plan
 from tilewright.planning.operators import movement, windows
-from tilewright.planning.operators.attention_own_keys import OwnKeysRecord
 from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.blocks import column_width
 from tilewright.planning.operators.empty import is_empty, value_of_nothing
@@ -143,7 +142,7 @@ def _attention(
     score, output = product(shape.score_kernel), product(shape.output_kernel)
     score_type, partial_type = score.partial, output.partial
     columns = [slice(part * block, min((part + 1) * block, shape.keys)) for part in range(count)]
-    if isinstance(record, OwnKeysRecord) and record.group:
+    if isinstance(record, attention_plan.OwnKeysRecord) and record.group:
         q, k = (_in_panels(x, record.group, score.inputs) for x in (q, k))
     scores = [numerics.gemm_logical(q, k[..., keys, :], score_type, score.inputs) for keys in columns]
     boolean = mask is not None and mask.dtype == np.bool_
@@ -162,7 +161,7 @@ def _attention(
     if boolean:
         seen = seen & mask
     scores = [np.where(seen[..., keys], s, hidden) for s, keys in zip(scores, columns, strict=True)]
-    if isinstance(record, OwnKeysRecord):
+    if isinstance(record, attention_plan.OwnKeysRecord):
         return _own_keys(operator, shape, scale, record, scores, [v[..., keys, :] for keys in columns])
     extrema = np.stack([numerics.reduce_rows(extreme, s, "f32") for s in scores], axis=-1)
     row = numerics.reduce_rows(extreme, extrema, "f32")
@@ -209,7 +208,7 @@ def _own_keys(
     operator: Operator,
     shape: attention_plan.Shape,
     scale: float,
-    record: OwnKeysRecord,
+    record: attention_plan.OwnKeysRecord,
     scores: Sequence[Array],
     values: Sequence[Array],
 ) -> Array:

@@ -10,7 +10,7 @@ import pytest
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.machine.dtypes import numpy_dtype
 from tilewright.passes.ir.tensors import choice_of
-from tilewright.planning.operators.attention_own_keys import OwnKeysRecord
+from tilewright.planning.operators.attention import OwnKeysRecord
 from tilewright.planning.operators.matmul import MatmulRecord
 
 F8 = "f8E4M3FNUZ"

@@ -25,7 +25,9 @@ from tilewright.machine import dtypes
 from tilewright.machine.numerics import operations as numerics
 from tilewright.machine.numerics import pointwise, rounding
 from tilewright.passes import tile_fuse_epilogues
-from tilewright.planning.operators import attention, matmul, movement
+from tilewright.planning.operators import movement
+from tilewright.planning.operators.attention import shape as attention
+from tilewright.planning.operators.matmul import shape as matmul
 from tilewright.sim import kernels
 from tilewright.sim.as_given import compare_run
 from tilewright.sim.executor import Executor

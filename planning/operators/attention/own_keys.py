@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Attention on the score grid of `attention`, with the softmax of every tile's own keys.
+Attention on the same score grid (`score_grid`), with the softmax of every tile's own keys.
 
 A tile takes maximum, exponentials and sum of its block in one call and does not wait for the maxima of
 others. Its output is of its own scale: the owners of the result weigh every part by exp(scale * (its maximum
@@ -23,14 +23,11 @@ from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels.matrix_unit import COLUMNS
 from tilewright.planning.layout import Axis, View
 from tilewright.planning.layout.padding import pad_region
-from tilewright.planning.operators import attention
-from tilewright.planning.operators.attention import (
-    CANDIDATES,
-    AttentionRecord,
-    Shape,
-    canonical,
-    ranked_grids,
-)
+from tilewright.planning.operators.attention.expansion import PART_ROWS, SCORES, Expansion
+from tilewright.planning.operators.attention.grids import ranked_grids
+from tilewright.planning.operators.attention.places import grid_of_keys, layouts, shape_targets
+from tilewright.planning.operators.attention.score_grid import CANDIDATES, check_record
+from tilewright.planning.operators.attention.shape import AttentionRecord, Shape, canonical, features
 from tilewright.planning.operators.base import Operator, Surroundings, round_up
 from tilewright.planning.operators.cast_panels import lanes, narrowed, stored_group, widened
 from tilewright.planning.operators.movement import fill_word
@@ -58,7 +55,7 @@ SERVES = frozenset(("mask", "boolean_mask", "mask_after_scale", "shared_heads", 
 
 def applies(operator: Operator) -> bool:
     """Whether nothing is asked for that this strategy does not have."""
-    return attention.features(operator) <= SERVES
+    return features(operator) <= SERVES
 
 
 def common_group(operator: Operator, operands: tuple[Value | None, ...]) -> int:
@@ -96,7 +93,7 @@ def candidates(
     group = common_group(operator, operands)
     shape = stored_shape(operator, OwnKeysRecord(group=group))
     room = shape.value_depth % COLUMNS != 0 and not shape.dtype.startswith("i")
-    still = attention.grid_of_keys(shape, operands[1], machine) if not group else None
+    still = grid_of_keys(shape, operands[1], machine) if not group else None
     ranked = ranked_grids(shape, machine, own_keys=kernel_name(room))[:CANDIDATES]
     for grid in dict.fromkeys(((still,) if still is not None else ()) + ranked):
         yield OwnKeysRecord(grid, group, room and has_room(shape, OwnKeysRecord(grid, group), machine))
@@ -109,7 +106,7 @@ def kernel_name(ones: bool) -> str:
 
 def has_room(shape: Shape, record: OwnKeysRecord, machine: Machine) -> bool:
     """Whether the padding behind the columns of the values can be written by itself: for rows of ones."""
-    values = attention.layouts(shape, record.grid, machine).v
+    values = layouts(shape, record.grid, machine).v
     return (
         shape.value_depth % COLUMNS != 0
         and pad_region(values, 1, itemsize(shape.dtype), machine.tiles) is not None
@@ -119,8 +116,9 @@ def has_room(shape: Shape, record: OwnKeysRecord, machine: Machine) -> bool:
 def operand_targets(
     operator: Operator, record: OwnKeysRecord, operands: tuple[Value | None, ...], machine: Machine
 ) -> tuple[Target | None, ...]:
-    attention.check_record(operator, record, machine)
-    q, k, *rest = attention.shape_targets(stored_shape(operator, record), record, machine)
+    """Where queries, keys and values are wanted; a mask is taken as it is."""
+    check_record(operator, record, machine)
+    q, k, *rest = shape_targets(stored_shape(operator, record), record, machine)
     if record.group and q is not None and k is not None:
         q, k = ((layout, narrowed(view, record.group)) for layout, view in (q, k))
     return (q, k, *rest)
@@ -129,11 +127,12 @@ def operand_targets(
 def expand(
     operator: Operator, record: OwnKeysRecord, operands: tuple[Value, ...], machine: Machine
 ) -> Stages:
-    attention.check_record(operator, record, machine)
+    """Scores and probabilities of every block by its own keys; parts are merged by their weights."""
+    check_record(operator, record, machine)
     return _Expansion(operator, record, operands, machine).stages()
 
 
-class _Expansion(attention.Expansion):
+class _Expansion(Expansion):
     """The stages of one attention, in the order in which a tile goes through them."""
 
     def __init__(
@@ -201,8 +200,8 @@ class _Expansion(attention.Expansion):
         builder.compute(
             name.replace("softmax", "band") if self.band_operands else name,
             "bmnij" if self.band_operands else "bmn",
-            [(scores, attention.SCORES), *self.band_operands],
-            [(p, attention.SCORES), *((name, attention.PART_ROWS) for name in statistics)],
+            [(scores, SCORES), *self.band_operands],
+            [(p, SCORES), *((name, PART_ROWS) for name in statistics)],
             "exp(s - the part's max)",
             scale=scale,
             **self.band_scalars(),
@@ -238,9 +237,9 @@ class _Expansion(attention.Expansion):
             "pbmnc" if self.ones else "pbmn",
             [
                 (names[0], {"p": 0, "b": 1, "m": 2, column: 3}),
-                *((name, {"p": 0, **attention.PART_ROWS}) for name in names[1:]),
+                *((name, {"p": 0, **PART_ROWS}) for name in names[1:]),
             ],
-            [("result", attention.SCORES)],
+            [("result", SCORES)],
             f"merge {self.parts} parts of the keys" if self.parts > 1 else "divide by the sums",
             scale=scale,
             **(empty_rows(self.operator, "zero") if self.ones else {}),
@@ -258,6 +257,3 @@ OWN_KEYS = Strategy(
     expand=expand,
     applies=applies,
 )
-STRATEGIES = (OWN_KEYS,)
-
-__all__ = ["OWN_KEYS", "STRATEGIES", "OwnKeysRecord"]

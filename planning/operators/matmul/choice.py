@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which records are worth a look: the default one in closed form, then the cheapest grids."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+
+from tilewright.machine import Machine
+from tilewright.machine.dtypes import itemsize
+from tilewright.planning.operators.base import Operator, Surroundings
+from tilewright.planning.operators.blocks import block_layout
+from tilewright.planning.operators.matmul.addends import first_addend
+from tilewright.planning.operators.matmul.grids import choose_grid, grids
+from tilewright.planning.operators.matmul.records import BLOCKS, PARTS, MatmulRecord, shape_of
+from tilewright.planning.operators.matmul.shape import PANEL_WORD, Shape, blocks, used_grid
+from tilewright.planning.stages import Value
+
+CANDIDATES = 24
+"""Grids of either orientation that are worth a closer look."""
+
+
+def default_record(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> MatmulRecord:
+    """The cheapest grid by the closed form, of the orientation that its reader asks for."""
+    found = wanted(near, near.transposed)
+    shape = shape_of(operator, found)
+    if not near.transposed and shape.n % 2 and itemsize(operator.result_dtype) == 2:
+        found = dataclasses.replace(found, word=PANEL_WORD)  # there are lanes: enough for a cast to 8 bits
+        shape = shape_of(operator, found)
+    grid = choose_grid(shape, machine, near.tiles[1])
+    target = PARTS if near.transposed else choose_target(operator, operands, machine)
+    shares = target == PARTS and (not near.transposed or near.word == PANEL_WORD)
+    share = choose_share(shape, grid) if shares else 1
+    return dataclasses.replace(found, grid=grid, share=share, target=target)
+
+
+def wanted(near: Surroundings, swap: bool) -> MatmulRecord:
+    """The fields of a record that follow from what is around the product."""
+    if not swap or not near.transposed:
+        return MatmulRecord(swap=swap, base=near.tiles[0])
+    return MatmulRecord(swap=True, base=near.tiles[0], batch=near.batch, word=near.word)
+
+
+def choose_target(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> str:
+    """Blocks of rows where the stream that is added lies in them, or lies nowhere yet."""
+    blocks = block_layout(operator.result_shape, machine)
+    own = first_addend(operator)
+    if blocks is None or own is None or operator.operand_types[own][0] != operator.result_shape:
+        return PARTS
+    value = operands[own]
+    return BLOCKS if value is None or (value.layout, value.view) == blocks else PARTS
+
+
+def candidates(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> Iterator[MatmulRecord]:
+    """The default, then the cheapest grids by the closed form, of both orientations, with each share."""
+    first = default_record(operator, operands, machine, near)
+    yield first
+    _, tiles = near.tiles
+    for swap in (near.transposed, not near.transposed):
+        fields = wanted(near, swap)
+        shape = shape_of(operator, fields)
+        found = grids(shape, machine)
+        allowed = np.flatnonzero(found.tiles <= (tiles or machine.tiles))
+        best = allowed[np.argsort(found.cycles[allowed], kind="stable")][:CANDIDATES]
+        for parts in found.parts[best]:
+            grid = (int(parts[0]), int(parts[1]), int(parts[2]), int(parts[3]))
+            for share in sorted({1, choose_share(shape, grid)}):
+                record = dataclasses.replace(fields, grid=grid, share=share)
+                if record != first:
+                    yield record
+            if not swap and first.target == BLOCKS and (1, grid) != (first.share, first.grid):
+                yield dataclasses.replace(fields, grid=grid, share=1, target=BLOCKS)
+
+
+def choose_share(shape: Shape, grid: tuple[int, ...]) -> int:
+    """
+    Column blocks to own in common so that an owner's columns fill whole FP8 panels, where its rows allow it.
+    """
+    _, _, np_, kp = used_grid(shape, grid)
+    _, mb, nb, _ = blocks(shape, grid)
+    share = 2 if nb % 32 == 16 else 1
+    return share if kp > 1 and np_ % share == 0 and mb >= kp * share else 1

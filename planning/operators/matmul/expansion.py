@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stages of a matrix multiplication: products, exchange of the partial ones, one sum."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tilewright.machine import Machine
+from tilewright.machine.dtypes import itemsize
+from tilewright.planning.layout import Axis, Layout, View
+from tilewright.planning.operators.base import Operator, round_up
+from tilewright.planning.operators.builder import Builder
+from tilewright.planning.operators.matmul.addends import (
+    addend_axes,
+    axes_of,
+    behind,
+    first_addend,
+    further_addends,
+    in_full,
+    slot_of,
+)
+from tilewright.planning.operators.matmul.places import (
+    Layouts,
+    layouts,
+    operand_targets,
+    result_place,
+    stored_view,
+)
+from tilewright.planning.operators.matmul.records import BLOCKS, PARTS, MatmulRecord, check_record, shape_of
+from tilewright.planning.operators.matmul.shape import (
+    Shape,
+    canonical,
+    cast_exponent,
+    unbatched,
+    used_grid,
+    word_elements,
+)
+from tilewright.planning.operators.pointwise import broadcast_target
+from tilewright.planning.operators.targets import swap_last
+from tilewright.planning.stages import Stages, Value
+
+
+def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...], machine: Machine) -> Stages:
+    """The stages of a product with its addends; its operands are brought to where the record wants them."""
+    check_record(operator, record, machine)
+    builder = Builder(operator, operands, machine)
+    shape = canonical(operator)
+    names = ["in0", "in1"]
+    for i, dtype in enumerate(shape.operand_dtype):
+        if (
+            operands[i].dtype != dtype
+        ):  # OCP formats become FNUZ at half the value; FP8 is widened exactly to f16
+            cast = builder.add_buffer(f"cast{i}", operands[i].layout, dtype)
+            exponent = cast_exponent(operands[i].dtype, dtype)
+            builder.elementwise(
+                "cast", names[i], cast, "operand in the kernel's format", scale=exponent, saturate=0
+            )
+            names[i] = cast
+    targets = operand_targets(operator, record, operands, machine)
+    own = first_addend(operator)
+    names += [f"in{i}" for i in range(2, len(operands))]
+    wanted = [0, 1] if own is None else [0, 1, own]
+    found = builder.convert(
+        [
+            (names[i], operands[i].view, target)
+            if (target := targets[i]) is not None
+            else in_full(builder, i, *result_place(operator, record, machine))
+            for i in wanted
+        ],
+        ["left", "right", "addend"][: len(wanted)],
+        f"{operator.name} operands",
+        zero_pad=True,
+        finite_lanes=shape_of(operator, record).lanes,
+        loose=["addend"],
+    )
+    a, w = (found[1], found[0]) if record.swap else (found[0], found[1])
+    shape = shape_of(operator, record)
+    if own is None and record.target == PARTS:
+        result, view = multiply(
+            builder, shape, record.grid, a, w, operator.name, share=record.share, base=record.base
+        )
+        return builder.finish((result, unbatched(swap_last(view), shape) if record.swap else view))
+    return _add_up(builder, record, shape, a, w, found[2] if own is not None else None)
+
+
+def _add_up(builder: Builder, record: MatmulRecord, shape: Shape, a: str, w: str, own: str | None) -> Stages:
+    """
+    Matrix kernel and one sum: the first addend, the partial products, the further addends.
+
+    Vectors that move in whole words arrive behind the partials, repeated for every row; what does not is
+    added by a further call on the sum in f32.
+    """
+    operator, machine = builder.operator, builder.machine
+    layout, view = result_place(operator, record, machine)
+    where = layouts(shape, record.grid, machine, record.share, record.base)
+    kp = used_grid(shape, record.grid)[3]
+    partial = _products(builder, shape, where, kp, a, w, operator.name)
+    scattered = kp > 1 or record.target == BLOCKS
+    axes = axes_of(layout)
+    slots: list[tuple[str, View, View]] = []
+    later: list[int] = []
+    count = kp
+    if scattered:
+        room = Layout(
+            (Axis(kp + len(further_addends(operator))), *layout.axes),
+            ((0, 0), *((axis + 1, level) for axis, level in layout.order)),
+            layout.replicas,
+            layout.base,
+            layout.tiles,
+        )
+        for i in further_addends(operator):
+            slot = slot_of(builder, i, shape, view, room, count)
+            if slot is None:
+                later.append(i)
+            else:
+                slots.append(slot)
+                count += 1
+        room = wide_partials(dataclasses.replace(room, axes=(Axis(count), *room.axes[1:])), shape, machine)
+        summed = builder.add_buffer("arrived", room, shape.partial, "partials")
+        stored = (kp, shape.b, shape.m, round_up(shape.n, word_elements(shape)))
+        target = behind(stored_view(shape, record, layout), 0, kp)
+        builder.gather_into(
+            [(partial, View.identity(stored), target), *slots], summed, f"{operator.name} partials"
+        )
+        terms = {"p": 0, **{name: axis + 1 for name, axis in axes.items()}}
+    else:
+        later = further_addends(operator)
+        summed, terms = partial, {"p": 0, **{name: axis + 1 for name, axis in axes.items()}}
+    parts = f"add {count} partials" if count > 1 else "result type"
+    sums = [(own, summed, terms, f"{operator.name}: {parts}")]
+    for i in later:
+        target = broadcast_target(layout, view, operator.operand_types[i][0], operator.result_shape)
+        (name,) = builder.convert(
+            [
+                in_full(builder, i, layout, view)
+                if target is None
+                else (f"in{i}", builder.operands[i].view, target)
+            ],
+            ["addend"],
+            f"{operator.name} addend",
+        )
+        kept = addend_axes(layout, view, operator, i)
+        sums.append((None, name, {"p": -1, **kept}, f"{operator.name}: addend"))
+    running = own
+    for number, (_, name, found, reason) in enumerate(sums):
+        last = number == len(sums) - 1
+        dtype, category = (operator.result_dtype, "activations") if last else ("f32", "staging")
+        result = builder.add_buffer("result" if last else "sum", layout, dtype, category)
+        ins: list[tuple[str, dict[str, int]]] = [(name, found)]
+        scalars: dict[str, int] = dict(operator.saturation) if last else {}
+        if running is not None:
+            first = axes
+            if number == 0 and (i := first_addend(operator)) is not None:
+                first = addend_axes(layout, view, operator, i)
+            if -1 in first.values():
+                scalars["vector"] = 1
+            ins.insert(0, (running, first))
+        wide = builder.get(name).layout.memory == "interleaved" and scattered
+        builder.compute(
+            reducer(wide, running is not None), ("p", *axes), ins, [(result, axes)], reason, **scalars
+        )
+        running = result
+    assert running is not None
+    return builder.finish((running, view))
+
+
+def wide_partials(room: Layout, shape: Shape, machine: Machine) -> Layout:
+    """
+    The room for partials (first axis), in memory that loads 16 bytes at once, where the machine has it and
+    rows of panels make their distances whole.
+    """
+    inner = room.axes[room.order[-1][0]]
+    size = inner.panels[-1] * itemsize(shape.partial) if inner.panels else 1
+    if size % 16 or not any(region.name == "interleaved" for region in machine.regions):
+        return room
+    return dataclasses.replace(room, memory="interleaved")
+
+
+def reducer(wide: bool, onto: bool) -> str:
+    """The kernel that adds partials up: `wide` ones load 16 bytes at once, a first term may lie apart."""
+    return (
+        "reduce_partials"
+        + {
+            (False, False): "",
+            (False, True): ".onto",
+            (True, False): ".wide",
+            (True, True): ".wide_onto",
+        }[wide, onto]
+    )
+
+
+def multiply(
+    builder: Builder,
+    shape: Shape,
+    grid: tuple[int, ...],
+    a: str,
+    w: str,
+    reason: str,
+    name: str = "result",
+    share: int = 1,
+    base: int = 0,
+) -> tuple[str, View]:
+    """
+    Matrix kernel, exchange of partials and reduction, operands being in place; returns the result and its
+    view.
+    """
+    where = layouts(shape, grid, builder.machine, share, base)
+    kp = used_grid(shape, grid)[3]
+    view = shape.product
+    partial = _products(builder, shape, where, kp, a, w, reason)
+    if kp == 1:
+        if shape.partial == shape.result_dtype:
+            return partial, _without_parts(view)
+        result = builder.add_buffer(name, where.result, shape.result_dtype, "activations")
+        axes = {"b": 0, "m": 1, "n": 2}
+        builder.compute(
+            "cast",
+            "bmn",
+            [(partial, {"b": 1, "m": 2, "n": 3})],
+            [(result, axes)],
+            f"{reason}: result type",
+            scale=0,
+            saturate=int(builder.operator.attributes.get("saturate", True)),
+        )
+        return result, view
+    room = wide_partials(where.arrived, shape, builder.machine)
+    arrived = builder.add_buffer("arrived", room, shape.partial, "partials")
+    parts = View.identity((kp, shape.b, shape.m, round_up(shape.n, word_elements(shape))))
+    builder.gather_into([(partial, parts, parts)], arrived, f"{reason} partials")
+    result = builder.add_buffer(name, where.result, shape.result_dtype, "activations")
+    axes4 = {"p": 0, "b": 1, "m": 2, "n": 3}
+    builder.compute(
+        reducer(room.memory == "interleaved", False),
+        "pbmn",
+        [(arrived, axes4)],
+        [(result, {"b": 0, "m": 1, "n": 2})],
+        f"{reason}: add {kp} partials",
+        **builder.operator.saturation,
+    )
+    return result, view
+
+
+def _products(builder: Builder, shape: Shape, where: Layouts, kp: int, a: str, w: str, reason: str) -> str:
+    """The matrix kernel; returns the buffer of its partials."""
+    partial = builder.add_buffer("partial" if kp > 1 else "product", where.partial, shape.partial, "partials")
+    builder.compute(
+        shape.kernel,
+        "bmnk",
+        [(a, {"b": -1 if shape.shared else 0, "m": 1, "k": 2}), (w, {"b": 0, "n": 1, "k": 2})],
+        [(partial, {"b": 1, "m": 2, "n": 3})],
+        reason,
+        scale=shape.scale,
+    )
+    return partial
+
+
+def _without_parts(view: View) -> View:
+    """The same view onto storage axes (p, b, m, n) with a single part."""
+    digits = tuple(tuple((size, axis + 1, stride) for size, axis, stride in ds) for ds in view.digits)
+    return View(view.shape, digits, (0, *view.offsets))

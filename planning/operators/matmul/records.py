@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan says of a matrix multiplication, and what it may say."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+from tilewright.machine import Machine
+from tilewright.planning.operators.base import Operator, Record
+from tilewright.planning.operators.blocks import block_layout
+from tilewright.planning.operators.matmul.shape import Shape, canonical, swapped, used_grid
+
+PARTS, BLOCKS = "parts", "blocks"
+
+
+@dataclass(frozen=True)
+class MatmulRecord(Record):
+    """
+    Parts of the batch, the streamed rows (m), the panel columns (n) and the contraction (k), after the swap.
+    """
+
+    grid: tuple[int, ...] = (1, 1, 1, 1)
+    swap: bool = False
+    share: int = 1
+    """
+    Neighbouring column blocks whose result is owned in common: wider column blocks of fewer rows on each
+    owner.
+    """
+    base: int = 0
+    """First tile of the grid: products on separate tiles run side by side."""
+    batch: int = 1
+    """With `swap`: equal parts of the left operand's rows, each a product of its own with the right one."""
+    word: int = 0
+    """Elements that a row of the result is completed to a multiple of; at least those of its own words."""
+    target: str = PARTS
+    """
+    Where the reduction leaves the result: "parts", with the tiles that have partials of it, or "blocks" of
+    rows over all tiles (`block_layout`).
+    """
+
+
+def shape_of(operator: Operator, record: MatmulRecord) -> Shape:
+    """The product that a record computes."""
+    shape = dataclasses.replace(
+        swapped(canonical(operator), record.swap),
+        word=record.word,
+        lanes=bool(operator.attributes.get("zero_lanes", False)),
+    )
+    if record.batch == 1:
+        return shape
+    if record.batch < 1 or not record.swap or shape.batch or shape.n % record.batch:
+        raise operator.error(
+            f"batch {record.batch} does not divide the {shape.n} rows of a swapped product of two axes",
+            hint="use batch 1",
+        )
+    return dataclasses.replace(shape, batch=(record.batch,), n=shape.n // record.batch, shared=True)
+
+
+def check_record(operator: Operator, record: MatmulRecord, machine: Machine) -> None:
+    """Raises PlanError for a record that the operator or the machine does not allow."""
+    if len(record.grid) != 4 or any(part < 1 for part in record.grid):
+        raise operator.error(f"grid {list(record.grid)} is not four positive parts (batch, m, n, k)")
+    shape = shape_of(operator, record)
+    parts = used_grid(shape, record.grid)
+    if record.share < 1 or parts[2] % record.share or (record.share > 1 and parts[3] == 1):
+        raise operator.error(
+            f"share {record.share} does not divide the {parts[2]} column blocks in use, "
+            "or there are no partials to reduce",
+            hint="use share 1",
+        )
+    if record.target not in (PARTS, BLOCKS):
+        raise operator.error(f"the target of a product is {PARTS} or {BLOCKS}, found {record.target!r}")
+    if record.target == BLOCKS and (
+        record.swap or record.share > 1 or block_layout(operator.result_shape, machine) is None
+    ):
+        raise operator.error(
+            f"target {BLOCKS} is for products of two axes and whole panels, not swapped, with share 1",
+            hint=f"use target {PARTS}",
+        )
+    used = math.prod(parts)
+    if record.base < 0 or record.base + used > machine.tiles:
+        raise operator.error(
+            f"grid {list(record.grid)} needs {used} tiles from tile {record.base} on; "
+            f"machine {machine.name} has {machine.tiles}",
+            hint="lower one of the parts",
+        )
