@@ -57,6 +57,7 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, Recurs
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright import limits
+from tilewright.dialects.text.operands import parse_operands, print_operands
 
 
 @irdl_attr_definition
@@ -423,24 +424,16 @@ class PackOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> PackOp:
-        operands = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-        )
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        operands, attributes = parse_operands(parser)
         position = parser.pos
         type_ = parser.parse_type()
         if not isinstance(type_, SequenceType):
             parser.raise_error("packs a !tile_repeat.sequence", position, parser.pos)
-        members = [parser.resolve_operand(operand, type_.element) for operand in operands or ()]
+        members = [parser.resolve_operand(operand, type_.element) for operand in operands]
         return cls.build(operands=[members], result_types=[type_], attributes=attributes)
 
     def print(self, printer: Printer) -> None:
-        if self.members:
-            printer.print_string(" ")
-            printer.print_list(self.members, printer.print_ssa_value)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
+        print_operands(printer, self.members, self.attributes)
         printer.print_attribute(self.result.type)
 
 

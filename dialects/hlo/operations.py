@@ -43,6 +43,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.hlo import shapes
 from tilewright.dialects.tensor.shapes import Shape, ShapeError, show
+from tilewright.dialects.text.operands import parse_operands, print_operands
 from tilewright.suggestions import near
 
 PREFIX = "tile_hlo."
@@ -376,14 +377,10 @@ class HloOperation(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> HloOperation:
-        unresolved = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-        )
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        unresolved, attributes = parse_operands(parser)
         place = parser.pos
         type_ = parser.parse_function_type()
-        operands = parser.resolve_operands(unresolved or [], type_.inputs.data, place)
+        operands = parser.resolve_operands(unresolved, type_.inputs.data, place)
         regions: list[Region] = []
         for _ in range(SPECS[cls.name.removeprefix(PREFIX)].regions):
             regions.append(parser.parse_region())
@@ -392,11 +389,7 @@ class HloOperation(IRDLOperation):
         )
 
     def print(self, printer: Printer) -> None:
-        if self.operands:
-            printer.print_string(" ")
-            printer.print_list(self.operands, printer.print_operand)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
+        print_operands(printer, self.operands, self.attributes)
         printer.print_operation_type(self)
         for region in self.regions:
             printer.print_string(" ")
