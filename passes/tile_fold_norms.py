@@ -35,7 +35,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import (
     PARAMETER_ATTRIBUTE,
     SCALE_ATTRIBUTE,
@@ -52,13 +51,10 @@ from tilewright.frontends.program_folder import read_tensors, write_tensors
 from tilewright.instrumentation import remark
 from tilewright.machine.dtypes import float_format
 from tilewright.options import option
+from tilewright.passes.ir.parameters import FoldError, given_value
 from tilewright.passes.ir.programs import ProgramPass
 
 Array = NDArray[np.generic]
-
-
-class FoldError(TileError):
-    """Parameters without values."""
 
 
 @dataclass(frozen=True)
@@ -143,14 +139,10 @@ class _Folder:
         return next((a for a in self.entry.parameters if a.value is value), None)
 
     def values(self, argument: Argument) -> list[NDArray[np.float32]]:
-        for name in argument.names:
-            if name not in self.parameters:
-                raise FoldError(
-                    f"the parameter {name!r} has no value", location=argument.location, hint="give its file"
-                )
+        given = [given_value(argument, name, self.parameters) for name in argument.names]
         # what the program means by it: the products of FP8 take its scale off again
         factor = np.float32(1.0 if is_float8(_element(argument)) else 2.0**-argument.scale)
-        return [np.asarray(self.parameters[name]).astype(np.float32) * factor for name in argument.names]
+        return [np.asarray(values).astype(np.float32) * factor for values in given]
 
     def readers(self, norm: LayerNormOp) -> list[_Reader] | str:
         """The products that read a norm, or why it is not folded."""

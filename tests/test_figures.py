@@ -24,6 +24,7 @@ BY_HAND: dict[str, str] = {
     "| change | siglip, 1 layer | digits, c600 | digits, t64 |": "a record of changes between two versions",
     "| strategy | siglip, 1 layer | a layer |": "what each strategy gained when it came",
     "| products and norms | siglip, 1 layer | a layer |": "what each strategy gained when it came",
+    "| rewrite of the pooling head | siglip, 1 layer | outside of the layers |": "what a rewrite gained",
     "| program | machine | off | fast | |": "what the search found when it came",
     "| status | means |": "exit statuses",
 }

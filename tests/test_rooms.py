@@ -18,6 +18,7 @@ EXCEPTIONS = {
     # Calibration reads the files of a program folder.
     ("passes/tile_quantize.py", "tilewright.frontends.program_folder"),
     ("passes/tile_fold_norms.py", "tilewright.frontends.program_folder"),
+    ("passes/tile_fold_pooling.py", "tilewright.frontends.program_folder"),
 }
 
 

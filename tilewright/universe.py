@@ -38,6 +38,7 @@ PASSES: tuple[str, ...] = (
     "tile-decompose",
     "tile-fold-constants",
     "tile-fold-norms",
+    "tile-fold-pooling",
     "tile-fuse-epilogues",
     "tile-inline-calls",
     "tile-lower-to-asm",

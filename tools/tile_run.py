@@ -130,6 +130,11 @@ def _parser() -> ToolParser:
         help="fold gamma and beta of norms into the parameters of the products behind them",
     )
     parser.add_argument(
+        "--fold-pooling",
+        action="store_true",
+        help="pool before the values' product where the queries of an attention are parameters",
+    )
+    parser.add_argument(
         "--profile",
         type=Path,
         metavar="FILE",
@@ -264,6 +269,8 @@ def _prepare(options: argparse.Namespace) -> _Job:
         with progress.step("calibrate"):
             job.folder = _calibrate(module, job.folder, options.calibrate)
         clock.measure("calibrate", start)
+    if options.fold_pooling:
+        job.folder = _fold_pooling(module, job.folder)
     if options.fold_norms:
         job.folder = _fold_norms(module, job.folder)
     if options.compare == "each":
@@ -521,6 +528,21 @@ def _fold_norms(module: ModuleOp, folder: ProgramFolder) -> ProgramFolder:
         # the folded matrices are rounded to FP8 anew: single values may be further off than the folder says
         tolerance = {name: replace(t, max_abs_error=None) for name, t in tolerance.items()}
     return replace(folder, parameters={**folder.parameters, **added}, tolerance=tolerance)
+
+
+def _fold_pooling(module: ModuleOp, folder: ProgramFolder) -> ProgramFolder:
+    """Pool before projecting; the folder with the values of the new parameters."""
+    from tilewright.passes.tile_fold_pooling import fold_pooling
+
+    if any(op.name.startswith(("tile_asm.", "tile.")) for op in module.walk()):
+        raise RunError("--fold-pooling needs the tensor program, not a compiled one")
+    record, added = fold_pooling(module, folder.parameters)
+    if not record:
+        raise RunError(
+            "--fold-pooling found no attention whose queries are parameters",
+            hint="tile-opt -p tile-fold-pooling --remarks says of each why it stays",
+        )
+    return replace(folder, parameters={**folder.parameters, **added})
 
 
 def _write_artifacts(folder: Path, module: ModuleOp, program: Program) -> None:
