@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels: what the machine can run, what each demands of its operands, and what it costs."""
 
+from tilewright.machine.kernels import entries
+from tilewright.machine.kernels.operands import Digit, OperandRule
 from tilewright.machine.kernels.registry import (
-    Digit,
     Kernel,
-    OperandRule,
     UnknownKernel,
     kernel,
     kernel_names,
+    register,
+    unregister,
 )
 
 __all__ = [
@@ -15,6 +17,9 @@ __all__ = [
     "Kernel",
     "OperandRule",
     "UnknownKernel",
+    "entries",
     "kernel",
     "kernel_names",
+    "register",
+    "unregister",
 ]

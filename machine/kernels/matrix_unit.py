@@ -50,6 +50,11 @@ class Product:
     evidence: str
     source: str
 
+    @property
+    def takes(self) -> str:
+        """The element types of its operands as a rule names them: codes of 8 bits whatever they stand for."""
+        return "f8" if self.operands == _FP8 else "|".join(self.operands)
+
 
 _SWEEP = "IS MLP_LAYOUT_SWEEP: 294 + panels * (4 * M + 160)"
 _FP8 = ("f8E4M3FNUZ", "f8E5M2FNUZ")

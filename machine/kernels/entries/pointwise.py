@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of single elements: one kernel for each line of their table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tilewright.machine.kernels import formulas as f
+from tilewright.machine.kernels.formulas import Formula
+from tilewright.machine.kernels.operands import operands
+from tilewright.machine.kernels.registry import Kernel, register
+from tilewright.machine.numerics.pointwise import TABLE, Pointwise
+
+_FORMULAS: dict[str, tuple[Formula, int]] = {"gelu_tanh": (f.gelu, 640)}
+"""Cost and code of functions whose cost is not that of a plain loop."""
+_SET_UP = {1: (f.LOOP, 384, "x"), 2: (f.LOOP_BINARY, 512, "x y"), 3: (f.LOOP_TERNARY, 640, "x y z")}
+"""Cycles of set-up, bytes of code and operands of a loop over so many operands."""
+
+
+def _gives(entry: Pointwise) -> str:
+    """The types of the result: booleans of comparisons, else what kind the operands are."""
+    if entry.stored is not None:
+        return "any"
+    return "booleans" if entry.gives == "i1" else "boolean as x"
+
+
+for _entry in TABLE:
+    _set_up, _code, _names = _SET_UP[_entry.operands]
+    _formula, _code = _FORMULAS.get(_entry.name, (f.pointwise(_entry.half, _entry.single, _set_up), _code))
+    _plain = _entry.operands == 1 and _entry.name not in _FORMULAS
+    _ins = operands(_names, types="|".join(_entry.kinds))
+    _outs = operands({1: "y", 2: "z", 3: "w"}[_entry.operands], types=_gives(_entry))
+    if _entry.stored is not None:
+        _ins = (
+            replace(_ins[0], types="booleans"),
+            *(replace(rule, types=f"as {_outs[0].name}") for rule in _ins[1:]),
+        )
+    register(
+        Kernel(
+            _entry.kernel,
+            _entry.evidence,
+            _entry.source + (f"; set-up {f.LOOP} as gelu" if _plain else ""),
+            _formula,
+            ins=_ins,
+            outs=_outs,
+            scalars=("saturate",),
+            code_bytes=_code,
+        )
+    )
