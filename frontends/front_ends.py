@@ -57,4 +57,24 @@ def from_jax(
     return importing.import_with_values(model, values, results, precision=precision)
 
 
-__all__ = ["from_jax", "from_stablehlo"]
+def from_torch(
+    module: Any,
+    arguments: Any = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    precision: str = "source",
+) -> Imported:
+    """
+    The program of a `torch.nn.Module` or of an `ExportedProgram`; needs the extra `torch`.
+
+    `arguments` are the sample inputs (a tuple of tensors or arrays; an exported program has its own), `options`
+    those given by name; what torch computes from them are the expected outputs. Parameters have the names of
+    the state dict. Raises `TileError`.
+    """
+    from tilewright.frontends.torch import read_torch
+
+    model, values, results = read_torch(module, arguments, options)
+    return importing.import_with_values(model, values, results, precision=precision)
+
+
+__all__ = ["from_jax", "from_stablehlo", "from_torch"]

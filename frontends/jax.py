@@ -10,7 +10,6 @@ bytecode and portable artifacts.
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
@@ -19,7 +18,7 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 
 from tilewright.dialects.entry import INPUT_ATTRIBUTE, OUTPUT_ATTRIBUTE, PARAMETER_ATTRIBUTE
-from tilewright.frontends.middle import Model, ModelError
+from tilewright.frontends.middle import Model, ModelError, path_name, result_names
 from tilewright.frontends.stablehlo import read_stablehlo
 
 LEAST_PARAMETER = 64
@@ -34,12 +33,6 @@ def _jax() -> Any:
             "there is no JAX in this environment",
             hint="pip install jax jaxlib, or give text of StableHLO, which needs neither",
         ) from None
-
-
-def _key(path: Sequence[Any]) -> str:
-    """`encoder.0.kernel` of a path in a tree."""
-    words = [str(getattr(k, "key", getattr(k, "idx", getattr(k, "name", k)))) for k in path]
-    return ".".join(words)
 
 
 def read_jax(
@@ -84,9 +77,7 @@ def read_jax(
         if kind:
             model.parameters[name] = array
     model.function.arg_attrs = ArrayAttr([DictionaryAttr(entry) for entry in entries])
-    outputs = [_key(path) for path, _ in found]
-    named = all(re.search("[A-Za-z]", name) for name in outputs) and len(set(outputs)) == len(outputs)
-    results = [name if named else f"out{i}" for i, name in enumerate(outputs)]
+    results = result_names([path_name(path) for path, _ in found])
     model.function.res_attrs = ArrayAttr(
         [DictionaryAttr({OUTPUT_ATTRIBUTE: StringAttr(name)}) for name in results]
     )
@@ -108,7 +99,7 @@ def _names(
         head = words[position] if position < len(words) else f"arg{position}"
         found, _ = jax.tree_util.tree_flatten_with_path(argument)
         for path, leaf in found:
-            tail = _key(path)
+            tail = path_name(path)
             name = f"{head}.{tail}" if tail else head
             while name in names:
                 name += "_"

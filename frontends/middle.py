@@ -16,6 +16,7 @@ beside it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -89,6 +90,17 @@ def location_of(place: str | tuple[str, int, int] | LocationAttr | None) -> Loca
             return place
 
 
+def path_name(path: Sequence[Any]) -> str:
+    """`encoder.0.kernel` of a path in a tree of JAX's or torch's."""
+    return ".".join(str(getattr(k, "key", getattr(k, "idx", getattr(k, "name", k)))) for k in path)
+
+
+def result_names(paths: Sequence[str]) -> list[str]:
+    """The names of results: their paths in a tree where these are words, else `out0`, `out1`, .."""
+    named = all(re.search("[A-Za-z]", path) for path in paths) and len(set(paths)) == len(paths)
+    return list(paths) if named else [f"out{i}" for i in range(len(paths))]
+
+
 @dataclass
 class ModelBuilder:
     """Writes one function, operation by operation; `location` is that of what is written next."""
@@ -132,9 +144,8 @@ class ModelBuilder:
         kind = element_type(element) if isinstance(element, str) else element
         type_ = TensorType(cast(Any, kind), [int(extent) for extent in shape])
         argument = self.block.insert_arg(type_, len(self.block.args))
-        argument.name_hint = "".join(c if c.isalnum() or c == "_" else "_" for c in name) or None
-        if argument.name_hint and argument.name_hint[0].isdigit():
-            argument.name_hint = f"v{argument.name_hint}"
+        word = "".join(c if (c.isascii() and c.isalnum()) or c == "_" else "_" for c in name)
+        argument.name_hint = (f"v{word}" if word[:1].isdigit() else word) or None
         self._arguments.append({attribute: StringAttr(name)})
         return argument
 
@@ -211,4 +222,4 @@ class ModelBuilder:
         return Model(module, self.parameters, self.name, self.notes)
 
 
-__all__ = ["HloOperation", "Model", "ModelBuilder", "ModelError", "location_of"]
+__all__ = ["HloOperation", "Model", "ModelBuilder", "ModelError", "location_of", "path_name", "result_names"]
