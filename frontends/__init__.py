@@ -2,8 +2,9 @@
 """
 Ways into the compiler: program folders, workloads, and models of other frameworks.
 
-`from_stablehlo(text)`, `from_jax(f, *args)` and `from_torch(module, args)` give a program with its parameters,
-sample inputs and expected outputs; `write(folder)` makes a program folder of it, which `tile-run` compiles, executes and checks.
+`from_stablehlo(text)`, `from_jax(f, *args)` and `from_torch(module, args)` give a program with its
+parameters, sample inputs and expected outputs; `write(folder)` makes a program folder of it, which `tile-run`
+compiles, executes and checks.
 """
 
 from __future__ import annotations

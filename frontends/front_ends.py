@@ -67,9 +67,9 @@ def from_torch(
     """
     The program of a `torch.nn.Module` or of an `ExportedProgram`; needs the extra `torch`.
 
-    `arguments` are the sample inputs (a tuple of tensors or arrays; an exported program has its own), `options`
-    those given by name; what torch computes from them are the expected outputs. Parameters have the names of
-    the state dict. Raises `TileError`.
+    `arguments` are the sample inputs (a tuple of tensors or arrays; an exported program has its own),
+    `options` those given by name; what torch computes from them are the expected outputs. Parameters have the
+    names of the state dict. Raises `TileError`.
     """
     from tilewright.frontends.torch import read_torch
 

@@ -37,7 +37,8 @@ def _torch() -> Any:
         return import_module("torch")
     except ImportError:
         raise ModelError(
-            "there is no torch in this environment", hint="pip install tilewright[torch], or read its ONNX file"
+            "there is no torch in this environment",
+            hint="pip install tilewright[torch], or read its ONNX file",
         ) from None
 
 
@@ -49,9 +50,9 @@ def read_torch(
     torch computes them.
 
     `arguments` are the sample inputs (a tuple of tensors or arrays, or one of them), `options` those that are
-    given by name. An exported program has sample inputs of its own. Raises `ModelError` where torch is missing
-    or cannot export the module, and for what no fixed program has: extents that are not known, changes of
-    inputs or buffers, arguments that share memory.
+    given by name. An exported program has sample inputs of its own. Raises `ModelError` where torch is
+    missing or cannot export the module, and for what no fixed program has: extents that are not known,
+    changes of inputs or buffers, arguments that share memory.
     """
     torch = _torch()
     given = None if arguments is None else _tensors(torch, arguments)
@@ -87,7 +88,7 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-# ------------------------------------------------------------------------------------------------------- inputs
+# ----------------------------------------------------------------------------------------------------- inputs
 
 
 def _tensors(torch: Any, arguments: Any) -> tuple[Any, ...]:
@@ -104,7 +105,9 @@ def _tensors(torch: Any, arguments: Any) -> tuple[Any, ...]:
 
 def _examples(program: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if program.example_inputs is None:
-        raise ModelError("the exported program has no sample inputs", hint="give them: from_torch(program, args)")
+        raise ModelError(
+            "the exported program has no sample inputs", hint="give them: from_torch(program, args)"
+        )
     arguments, options = program.example_inputs
     return tuple(arguments), dict(options)
 
@@ -124,13 +127,14 @@ def _refuse_shared(torch: Any, arguments: Sequence[Any], options: Mapping[str, A
         key = leaf.untyped_storage().data_ptr()
         if key in known:
             raise ModelError(
-                f"the sample inputs {known[key]} and {words} are one tensor: torch would export one input for both",
+                f"the sample inputs {known[key]} and {words} are one tensor: "
+                "torch would export one input for both",
                 hint="give a tensor of its own for each: .clone()",
             )
         known[key] = words
 
 
-# ------------------------------------------------------------------------------------------------------- export
+# ----------------------------------------------------------------------------------------------------- export
 
 
 def _exported(torch: Any, module: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -179,7 +183,7 @@ def _decomposed(torch: Any, program: Any) -> Any:
                 break
             program = program.run_decompositions(table)
     except Exception as error:
-        raise ModelError(f"torch cannot decompose the program: {_first_line(error)}") from error
+        raise ModelError(f"torch cannot export the module: {_first_line(error)}") from error
     return program
 
 
@@ -206,7 +210,7 @@ def _results(torch: Any, program: Any, arguments: tuple[Any, ...], options: dict
     return [(name, leaf) for name, leaf in _paths(torch, found) if isinstance(leaf, torch.Tensor)]
 
 
-# --------------------------------------------------------------------------------------------------- the reader
+# ------------------------------------------------------------------------------------------------- the reader
 
 
 def _read(
@@ -250,9 +254,7 @@ def _read(
     found = translation.walk(program.graph)
     outputs = [value for value in found if isinstance(value, SSAValue | torch.Tensor)]
     names = result_names([word for word, _ in results])
-    model = build.finish(
-        {word: translation.value(value) for word, value in zip(names, outputs, strict=True)}
-    )
+    model = build.finish({word: translation.value(value) for word, value in zip(names, outputs, strict=True)})
     return model, values, [array_of_tensor(leaf) for _, leaf in results]
 
 

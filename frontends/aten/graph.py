@@ -131,7 +131,7 @@ class Translation:
         self.node: Any = None
         self.package = str(Path(torch.__file__).parent)
 
-    # ------------------------------------------------------------------------------------------------ the walk
+    # ----------------------------------------------------------------------------------------------- the walk
 
     def walk(self, graph: Any) -> list[Any]:
         """Write all nodes of a graph whose placeholders have their values; the values that it returns."""
@@ -219,7 +219,7 @@ class Translation:
         found = self.build.unsupported(name, values, types, reason)
         return found if isinstance(node.meta.get("val"), tuple | list) else next(iter(found), None)
 
-    # -------------------------------------------------------------------------------------------------- values
+    # ------------------------------------------------------------------------------------------------- values
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -301,7 +301,7 @@ class Translation:
         word = next(w for w, name in _ELEMENTS.items() if element_type(name) == element_of(given))
         return self.torch.empty([1] * len(shape_of(given)), dtype=getattr(self.torch, word))
 
-    # ---------------------------------------------------------------------------------------------- arithmetic
+    # --------------------------------------------------------------------------------------------- arithmetic
 
     def add(self, a: SSAValue, b: SSAValue) -> SSAValue:
         return self.op("add", a, b)

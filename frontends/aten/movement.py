@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.frontends.aten.graph import Translation, Unsupported, element_of, operator, shape_of
 
-# ------------------------------------------------------------------------------------------------------- views
+# ------------------------------------------------------------------------------------------------------ views
 
 
 @operator(
@@ -55,7 +55,7 @@ def flip(t: Translation, x: SSAValue, axes: Sequence[int]) -> SSAValue:
     return t.op("reverse", x, dimensions=t.axes(list(axes), len(shape_of(x))))
 
 
-# ------------------------------------------------------------------------------------------------------ pieces
+# ----------------------------------------------------------------------------------------------------- pieces
 
 
 def piece(t: Translation, x: SSAValue, axis: int, start: int, stop: int, step: int = 1) -> SSAValue:
@@ -143,7 +143,7 @@ def upper_triangle(t: Translation, x: SSAValue, diagonal: int = 0) -> SSAValue:
     return _triangle(t, x, False, diagonal)
 
 
-# ------------------------------------------------------------------------------------------------------- joins
+# ------------------------------------------------------------------------------------------------------ joins
 
 
 @operator("cat", "concat")
@@ -196,9 +196,7 @@ def repeat(t: Translation, x: SSAValue, counts: Sequence[int]) -> SSAValue:
 
 
 @operator("repeat_interleave.self_int")
-def repeat_interleave(
-    t: Translation, x: SSAValue, times: int, axis: int | None = None, **_: Any
-) -> SSAValue:
+def repeat_interleave(t: Translation, x: SSAValue, times: int, axis: int | None = None, **_: Any) -> SSAValue:
     if axis is None:
         x, axis = t.reshape(x, [prod(shape_of(x))]), 0
     axis = t.axis(axis, len(shape_of(x)))
@@ -247,7 +245,7 @@ def index_copy(t: Translation, x: Any, axis: int, places: Any, update: Any) -> S
     return t.op("dynamic_update_slice", x, update, *starts)
 
 
-# ---------------------------------------------------------------------------------------------- rows by number
+# --------------------------------------------------------------------------------------------- rows by number
 
 
 def wrapped(t: Translation, places: Any, extent: int) -> SSAValue:
@@ -292,14 +290,17 @@ def index(t: Translation, x: Any, places: Sequence[Any]) -> SSAValue:
     shape = shape_of(x)
     first, extents = axes[0], [shape[axis] for axis in axes]
     if all(isinstance(spread[axis], t.torch.Tensor) for axis in axes):
-        known = [t.torch.where(p < 0, p + n, p) for p, n in zip([spread[a] for a in axes], extents, strict=True)]
+        known = [
+            t.torch.where(p < 0, p + n, p) for p, n in zip([spread[a] for a in axes], extents, strict=True)
+        ]
         flat: Any = known[0]
         for entry, extent in zip(known[1:], extents[1:], strict=True):
             flat = flat * extent + entry
         rows = t.value(flat)
     else:
         shapes = [
-            tuple(p.shape) if isinstance(p, t.torch.Tensor) else shape_of(p) for p in (spread[a] for a in axes)
+            tuple(p.shape) if isinstance(p, t.torch.Tensor) else shape_of(p)
+            for p in (spread[a] for a in axes)
         ]
         common = np.broadcast_shapes(*shapes)
         rows = None

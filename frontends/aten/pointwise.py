@@ -78,7 +78,7 @@ def truth(t: Translation, given: Any) -> SSAValue:
     return value if element_of(value) == i1 else t.op("compare", value, t.like(0, value), direction="NE")
 
 
-# -------------------------------------------------------------------------------------------------- arithmetic
+# ------------------------------------------------------------------------------------------------- arithmetic
 
 
 @operator("add")
@@ -199,7 +199,7 @@ def truncate(t: Translation, x: SSAValue) -> SSAValue:
     return t.op("multiply", t.op("sign", x), t.op("floor", t.op("abs", x)))
 
 
-# ------------------------------------------------------------------------------------------------ truth, choice
+# ---------------------------------------------------------------------------------------------- truth, choice
 
 
 @operator("logical_not")
@@ -256,7 +256,7 @@ def clamp_max(t: Translation, x: Any, high: Any) -> SSAValue:
     return clamp(t, x, None, high)
 
 
-# -------------------------------------------------------------------------------------------------- activations
+# ------------------------------------------------------------------------------------------------ activations
 
 
 @operator("relu")
@@ -328,7 +328,7 @@ def prelu(t: Translation, x: SSAValue, slope: Any) -> SSAValue:
     return t.op("select", positive, x, t.op("multiply", *t.together(x, slope, element=t.element)))
 
 
-# -------------------------------------------------------------------------------------------------------- types
+# ------------------------------------------------------------------------------------------------------ types
 
 
 @operator("_to_copy", "to.dtype", "to.dtype_layout", "to.device", "to.other", "type_as", "to")

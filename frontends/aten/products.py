@@ -25,7 +25,7 @@ from tilewright.frontends.aten.graph import (
 from tilewright.frontends.aten.pointwise import truth
 from tilewright.frontends.aten.rows import wide
 
-# ----------------------------------------------------------------------------------------------------- products
+# --------------------------------------------------------------------------------------------------- products
 
 
 def dot(t: Translation, a: SSAValue, b: SSAValue, over: tuple[int, int], batch: int = 0) -> SSAValue:
@@ -79,13 +79,13 @@ def add_product(t: Translation, bias: Any, a: Any, b: Any, *, beta: Any = 1, alp
     return t.op("add", t.times(t.broadcast(t.value(bias, t.element), t.shape), beta), found)
 
 
-# ---------------------------------------------------------------------------------------------------- attention
+# -------------------------------------------------------------------------------------------------- attention
 
 
 @operator("scaled_dot_product_attention")
 def attention(
-    t: Translation, q: Any, k: Any, v: Any, mask: Any = None, dropout: float = 0.0, is_causal: bool = False, *,
-    scale: float | None = None, enable_gqa: bool = False,
+    t: Translation, q: Any, k: Any, v: Any, mask: Any = None, dropout: float = 0.0, is_causal: bool = False,
+    *, scale: float | None = None, enable_gqa: bool = False,
 ) -> SSAValue:  # fmt: skip
     """
     One attention: the mask is added after the scale, a row of scores that is hidden whole gives zeros, query
@@ -105,7 +105,15 @@ def attention(
     given, causal = _mask(t, mask, scores)
     placed = {} if given is None else {"mask_place": "after_scale"}
     return t.composite(
-        tt.AttentionOp, q, k, v, given, scale=factor, causal=causal or is_causal, element_type=t.element, **placed
+        tt.AttentionOp,
+        q,
+        k,
+        v,
+        given,
+        scale=factor,
+        causal=causal or is_causal,
+        element_type=t.element,
+        **placed,
     )
 
 
@@ -138,7 +146,7 @@ def _fit(t: Translation, mask: SSAValue, scores: Sequence[int]) -> SSAValue:
     return t.broadcast(mask, [*shape[:-1], scores[-1]])
 
 
-# -------------------------------------------------------------------------------------------------- convolution
+# ------------------------------------------------------------------------------------------------ convolution
 
 
 def _pair(given: Any, spatial: int) -> list[int]:
@@ -148,8 +156,8 @@ def _pair(given: Any, spatial: int) -> list[int]:
 
 @operator("convolution")
 def convolution(
-    t: Translation, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-    extra: Any, groups: int,
+    t: Translation, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
+    transposed: bool, extra: Any, groups: int,
 ) -> SSAValue:  # fmt: skip
     x, weight = t.value(x), t.value(weight)
     rank = len(shape_of(weight))
@@ -193,13 +201,13 @@ def convolution(
 
 @operator("conv1d.default", "conv2d.default", "conv3d.default")
 def plain_convolution(
-    t: Translation, x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1,
+    t: Translation, x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1,
 ) -> SSAValue:  # fmt: skip
     return convolution(t, x, weight, bias, stride, padding, dilation, False, 0, groups)
 
 
-# ------------------------------------------------------------------------------------------------------ pooling
+# ---------------------------------------------------------------------------------------------------- pooling
 
 
 def _windows(

@@ -23,7 +23,7 @@ from tilewright.frontends.aten.graph import (
 )
 from tilewright.frontends.aten.pointwise import truth
 
-# -------------------------------------------------------------------------------------------------- reductions
+# ------------------------------------------------------------------------------------------------- reductions
 
 
 def wide(element: Attribute) -> Attribute:
@@ -175,7 +175,7 @@ def _shifted(t: Translation, x: SSAValue, axes: Sequence[int]) -> tuple[SSAValue
     return largest, t.reduce(t.op("exponential", off), "sum", axes, True)
 
 
-# ------------------------------------------------------------------------------------------------------ softmax
+# ---------------------------------------------------------------------------------------------------- softmax
 
 
 @operator("softmax.int", "_softmax", "special_softmax")
@@ -205,7 +205,7 @@ def log_softmax(t: Translation, x: SSAValue, axis: int, *_: Any, **__: Any) -> S
     return t.op("subtract", off, t.broadcast(t.op("log", total), shape_of(x)))
 
 
-# -------------------------------------------------------------------------------------------------------- norms
+# ------------------------------------------------------------------------------------------------------ norms
 
 
 def _rows(t: Translation, x: SSAValue, extents: Sequence[int]) -> tuple[SSAValue, int]:
@@ -278,7 +278,8 @@ def group_norm(
 
 @operator("instance_norm")
 def instance_norm(
-    t: Translation, x: Any, weight: Any, bias: Any, mean: Any, var: Any, own: bool, _: float, eps: float, *__: Any
+    t: Translation, x: Any, weight: Any, bias: Any, mean: Any, var: Any, own: bool, _: float, eps: float,
+    *__: Any,
 ) -> SSAValue:  # fmt: skip
     if not own:
         return _batch(t, t.value(x), weight, bias, mean, var, eps)
@@ -315,7 +316,7 @@ def known_batch_norm(
     return [_batch(t, t.value(x), weight, bias, mean, var, eps), None, None]
 
 
-# -------------------------------------------------------------------------------------------------------- order
+# ------------------------------------------------------------------------------------------------------ order
 
 
 @operator("cumsum")

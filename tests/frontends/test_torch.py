@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of torch in process, where it is installed. Expected values are torch's own."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright
+from tilewright.diagnostics import TileError
+from tilewright.frontends import from_torch
+from tilewright.frontends.importing import Imported
+
+sys.path.insert(0, str(Path(__file__).parent))
+import random_torch
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # torch's own
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+
+
+def call(function: Callable[..., Any]) -> Any:
+    """A module that calls a function."""
+    import torch_modules
+
+    return torch_modules.Call(function)
+
+
+def run(found: Imported, machine: str = "t4") -> dict[str, np.ndarray]:
+    program = tilewright.compile(found.module, machine=machine)
+    return tilewright.run(program, found.inputs, found.parameters).outputs
+
+
+def check(found: Imported, machine: str = "t4", most: float = 1e-5) -> Counter[str]:
+    """Execute and compare with what torch gave; how many operations of each kind the program has."""
+    outputs = run(found, machine)
+    for name, expected in found.expected.items():
+        wide = expected.astype(np.float64)
+        error = np.abs(outputs[name].astype(np.float64) - wide).max()
+        assert error <= most * max(1.0, np.abs(wide).max()), name
+    return Counter({name.partition(".")[2]: count for name, count in found.report()["operations"].items()})
+
+
+def least_cosine(a: np.ndarray, b: np.ndarray) -> float:
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    return float(((a * b).sum(-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)).min())
+
+
+@pytest.mark.slow
+@needs_torch
+@pytest.mark.parametrize("seed", range(random_torch.COUNT, random_torch.COUNT + 200))
+def test_random_models(seed: int) -> None:
+    module, x = random_torch.model(seed)
+    found = from_torch(module, x)
+    check(found, most=random_torch.bound(next(iter(found.inputs.values())).dtype))
+
+
+@needs_torch
+def test_an_encoder_layer() -> None:
+    import torch
+
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(64, 4, 256, batch_first=True).eval()
+    x = torch.randn(1, 17, 64)
+    found = from_torch(layer, x)
+    counts = check(found, "t64")
+    assert (counts["attention"], counts["layer_norm"]) == (1, 2)
+    assert {name.partition("[")[0] for name in found.parameters} == set(layer.state_dict())
+    half = from_torch(layer, x, precision="f16")
+    assert least_cosine(run(half, "t64")["out0"], half.expected["out0"]) > 0.9999
+
+
+@needs_torch
+def test_layers_one_after_the_other_are_a_repeat() -> None:
+    import torch
+
+    layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+    found = from_torch(
+        torch.nn.TransformerEncoder(layer, 3, enable_nested_tensor=False).eval(), torch.randn(1, 5, 16)
+    )
+    counts = check(found)
+    assert (counts["repeat"], counts["attention"], counts["layer_norm"]) == (1, 1, 2)
+
+
+# -- what a module is made of
+
+
+@needs_torch
+def test_names_of_inputs_outputs_and_tied_weights() -> None:
+    import torch
+
+    class Tied(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed = torch.nn.Embedding(11, 8)
+            self.head = torch.nn.Linear(8, 11, bias=False)
+            self.head.weight = self.embed.weight
+
+        def forward(self, tokens: Any, *, scale: Any) -> dict[str, Any]:
+            hidden = self.embed(tokens) * scale
+            return {"hidden": hidden, "logits": self.head(hidden), "best": self.head(hidden).argmax(-1)}
+
+    tokens, scale = torch.tensor([[3, 0, 7]]), torch.tensor(2.0)
+    found = from_torch(Tied(), (tokens,), {"scale": scale})
+    assert list(found.parameters) == ["embed.weight"]
+    assert list(found.inputs) == ["tokens", "scale"] and list(found.expected) == ["hidden", "logits", "best"]
+    check(found)
+
+
+@needs_torch
+def test_an_exported_program_has_its_own_inputs(tmp_path: Path) -> None:
+    import torch
+
+    from tilewright.frontends.torch import read_torch_file
+
+    module = torch.nn.Sequential(torch.nn.Linear(6, 4), torch.nn.Tanh())
+    program = torch.export.export(module, (torch.randn(3, 6),))
+    found = from_torch(program)
+    assert list(found.parameters) == ["0.weight", "0.bias"]
+    check(found)
+    torch.export.save(program, tmp_path / "model.pt2")
+    model, _, (result,) = read_torch_file(tmp_path / "model.pt2")
+    assert list(model.parameters) == ["0.weight", "0.bias"]
+    assert np.array_equal(result, found.expected["out0"])
+
+
+def _modules(name: str) -> tuple[Any, tuple[Any, ...]]:
+    """Modules with what the random ones do not have."""
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+
+    threefold = tuple(torch.randn(1, 4, 8) for _ in range(3))
+    image, small = torch.randn(1, 3, 8, 8), torch.randn(3, 4)
+    cases: dict[str, tuple[Any, tuple[Any, ...]]] = {
+        "image": (
+            nn.Sequential(
+                nn.Conv2d(3, 8, 3, stride=2, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2),
+                nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 5),
+            ),
+            (image,),
+        ),
+        "transposed": (nn.ConvTranspose2d(3, 2, 3, stride=2, padding=1, output_padding=1), (image,)),
+        "patches": (nn.Conv2d(3, 8, 4, stride=4), (image,)),
+        "pooling": (
+            call(lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False) + F.avg_pool2d(x, 2)), (image,)
+        ),
+        "larger": (nn.Upsample(scale_factor=2), (image,)),
+        "attention": (nn.MultiheadAttention(8, 2, batch_first=True), threefold),
+        "integers": (
+            call(lambda n: (n // 3 + n % 4, torch.div(n, -3, rounding_mode="trunc"), (n > 2) & (n < 5))),
+            (torch.arange(-6, 6),),
+        ),
+        "places": (
+            call(lambda x, n: (x.gather(1, n), x[n[:, 0], n[:, 1]], F.one_hot(n, 4), x[:, -1], x[2])),
+            (small, torch.tensor([[1, 0], [2, 1], [2, 3]])),
+        ),
+        "negative places": (call(lambda x, n: x[n]), (small, torch.tensor([-1, 0, -2]))),
+        "losses": (
+            call(lambda x: (F.log_softmax(x, -1), x.logsumexp(0), x.norm(dim=1), x.var(), x.std(0))),
+            (small,),
+        ),
+        "roots": (call(lambda x: (x.abs() ** 0.5, (x**2 + 1) ** -0.5, x**3, x**4, 2.0**x)), (small,)),
+        "written to": (call(lambda x: torch.slice_scatter(x, x[:1] * 0, 0, 1, 2).repeat(2, 1)), (small,)),
+        "a cache": (
+            call(lambda x, row, at: x.index_copy(0, at, row)), (small, torch.ones(1, 4), torch.tensor([1])),
+        ),
+        "rows hidden whole": (
+            call(lambda q, seen: F.scaled_dot_product_attention(q, q, q, seen)),
+            (torch.randn(1, 2, 4, 4), torch.tensor([[1, 0, 1, 1], [0, 1, 1, 0], [0] * 4, [1] * 4]) > 0),
+        ),
+        "truth": (call(lambda x: (torch.isnan(x / 0), x.isinf(), (x > 0).any(1), ~(x > 0))), (small,)),
+    }  # fmt: skip
+    return cases[name]
+
+
+CASES = (
+    "image", "transposed", "patches", "pooling", "larger", "attention", "integers", "places",
+    "negative places", "losses", "roots", "written to", "a cache", "rows hidden whole", "truth",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@needs_torch
+@pytest.mark.parametrize("name", CASES)
+def test_modules(name: str) -> None:
+    import torch
+
+    torch.manual_seed(1)
+    module, arguments = _modules(name)
+    check(from_torch(module.eval(), arguments))
+
+
+# -- masks of attention
+
+
+@needs_torch
+def test_a_causal_mask_is_a_flag() -> None:
+    import torch
+    from torch.nn import functional as F
+
+    hidden = torch.nn.Transformer.generate_square_subsequent_mask(6)
+    attend = call(lambda q, k: F.scaled_dot_product_attention(q, k, k, hidden, enable_gqa=True))
+    found = from_torch(attend, (torch.randn(1, 4, 6, 8), torch.randn(1, 2, 6, 8)))
+    assert check(found)["attention"] == 1
+    (op,) = (op for op in found.module.walk() if op.name == "tile_tensor.attention")
+    assert op.causal is not None and op.mask is None  # pyright: ignore[reportAttributeAccessIssue]
+
+
+# -- near misses: what is almost a pattern is computed as it is written
+
+
+def _misses(name: str) -> Any:
+    import torch
+
+    def softmax(x: Any, y: Any) -> Any:
+        e = torch.exp(x - y.amax(-1, keepdim=True))
+        return e / e.sum(-1, keepdim=True)
+
+    cases = {
+        "layer norm over n - 1": lambda x, y: (
+            (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, keepdim=True) + 1e-5)
+        ),
+        "softmax with the maximum of another": softmax,
+        "gelu with a wrong constant": lambda x, y: 0.5 * x * (1 + torch.erf(x * 0.7)),
+        "gelu of tanh with a wrong constant": lambda x, y: (
+            0.5 * x * (1 + torch.tanh(0.8 * (x + 0.044715 * x**3)))
+        ),
+        "rms norm of another": lambda x, y: x * torch.rsqrt((y * y).mean(-1, keepdim=True) + 1e-5),
+    }
+    return call(cases[name])
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    "name",
+    [
+        "layer norm over n - 1", "softmax with the maximum of another", "gelu with a wrong constant",
+        "gelu of tanh with a wrong constant", "rms norm of another",
+    ],
+)  # fmt: skip
+def test_near_misses_are_not_raised(name: str) -> None:
+    import torch
+
+    found = from_torch(_misses(name), (torch.randn(6, 16), torch.randn(6, 16)))
+    counts = check(found)
+    assert not found.raised and not {"softmax", "layer_norm", "rms_norm", "gelu"} & set(counts)
+
+
+@needs_torch
+def test_a_scale_that_is_a_tensor_makes_no_attention() -> None:
+    import torch
+
+    attend = call(lambda q, k, v, s: torch.softmax(q @ k.T * s, -1) @ v)
+    found = from_torch(attend, (*(torch.randn(9, 8) for _ in range(3)), torch.tensor(0.3)))
+    counts = check(found)
+    assert counts["softmax"] == 1 and not counts["attention"]
+
+
+# -- what is refused
+
+
+@needs_torch
+def test_arguments_that_are_one_tensor() -> None:
+    import torch
+
+    x = torch.randn(1, 2, 3, 4)
+    attend = call(torch.nn.functional.scaled_dot_product_attention)
+    with pytest.raises(TileError, match=r"the sample inputs 0 and 1 are one tensor"):
+        from_torch(attend, (x, x, torch.randn(1, 2, 3, 4)))
+
+
+@needs_torch
+def test_extents_that_are_not_known() -> None:
+    import torch
+
+    module = torch.nn.Linear(4, 4)
+    shapes = ({0: torch.export.Dim("batch", min=1, max=64)},)
+    program = torch.export.export(module, (torch.randn(3, 4),), dynamic_shapes=shapes)
+    with pytest.raises(TileError, match=r"axis 0 of the input 'input' has no extent: s\d+"):
+        from_torch(program)
+
+
+@needs_torch
+def test_changes_in_place() -> None:
+    import torch
+
+    with pytest.raises(TileError, match="the module changes its input arguments_0 in place"):
+        from_torch(call(lambda x: x.add_(1) * 2), torch.randn(3))
+    with pytest.raises(TileError, match=r"the module changes its buffers .*running_mean"):
+        from_torch(torch.nn.BatchNorm1d(3).train(), torch.randn(4, 3))
+    # a copy that is changed is a value like any other
+    check(from_torch(call(lambda x: x.clone().add_(1) * 2), torch.randn(3)))
+
+
+@needs_torch
+def test_all_that_is_missing_in_one_error() -> None:
+    import torch
+
+    def model(x: Any) -> Any:
+        return (
+            torch.linalg.cholesky_ex(x)[0]
+            + torch.fft.fft(torch.linalg.cholesky_ex(x * 2)[0]).real
+            + torch.rand(3, 3)
+        )
+
+    with pytest.raises(TileError) as caught:
+        from_torch(call(model), torch.eye(3))
+    message = "\n".join((str(caught.value), *caught.value.notes))
+    assert "operations have no meaning on tiles" in message
+    assert "aten.linalg_cholesky_ex.default, 2 times, first at " in message and "torch_modules.py:" in message
+    assert "aten._fft_r2c.default, once" in message
+    assert "aten.rand.default, once" in message and "random numbers have no meaning here" in message
+    with pytest.raises(TileError, match="random numbers have no meaning here: export the module in eval"):
+        from_torch(
+            torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout(0.5)).train(), torch.randn(2, 3)
+        )
+
+
+@needs_torch
+def test_what_torch_cannot_do_is_said(tmp_path: Path) -> None:
+    import torch
+
+    from tilewright.frontends.torch import read_torch_file
+
+    with pytest.raises(TileError, match="torch cannot export the module"):
+        from_torch(call(lambda x: x if x[0] > 0 else -x), torch.randn(3))
+    with pytest.raises(
+        TileError, match=r"from_torch takes a torch\.nn\.Module or an ExportedProgram, found int"
+    ):
+        from_torch(3, torch.randn(3))
+    (tmp_path / "model.pt2").write_bytes(b"nothing")
+    with pytest.raises(TileError, match="torch cannot read '"):
+        read_torch_file(tmp_path / "model.pt2")
+    with pytest.raises(TileError, match="the machine has no f64: export the module in float32"):
+        from_torch(torch.nn.GELU(), torch.randn(3, dtype=torch.float64))
+
+
+def test_without_torch_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(TileError, match="there is no torch in this environment"):
+        from_torch(None, np.zeros(3))
