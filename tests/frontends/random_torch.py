@@ -6,6 +6,7 @@ Small random models of torch, made of what real models are made of; and the reci
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,14 @@ import numpy as np
 
 ROOT = Path(__file__).parents[2]
 EXPORTED = ROOT / "tests" / "data" / "exported"
-COUNT = 10
-"""Exported models in the repository."""
+EXPORTS = (
+    ("encoder", "linear"), ("attention", "mlp", "rms_norm"), ("grouped", "layer_norm", "gate"),
+    ("written", "mlp"), ("convolution", "batch_norm", "activation"), ("rotary", "written_norm", "softmax"),
+    ("group_norm", "einsum"), ("embedding", "shift", "clip"), ("order", "gather", "where"),
+    ("pool", "activation", "linear"),
+)  # fmt: skip
+"""The layers of the exported models in the repository; the number of a model is its seed."""
+COUNT = len(EXPORTS)
 
 KINDS = (
     "linear", "mlp", "layer_norm", "rms_norm", "written_norm", "softmax", "attention", "written", "grouped",
@@ -152,3 +159,21 @@ def model(seed: int, kinds: tuple[str, ...] | None = None) -> tuple[Any, Any]:
 def bound(dtype: Any) -> float:
     """The largest error of a result against torch's, relative to the largest result: a few last places."""
     return {"float32": 2e-5, "float16": 2e-2, "bfloat16": 1.5e-1}[str(dtype)]
+
+
+def export() -> None:
+    """Write the exported models: the middle form as text, and its parameters, inputs and results."""
+    from tilewright.frontends.importing import argument_names, output_names
+    from tilewright.frontends.program_folder import write_tensors
+    from tilewright.frontends.torch import read_torch
+
+    for seed, kinds in enumerate(EXPORTS):
+        read, values, results = read_torch(*model(seed, kinds))
+        path = EXPORTED / f"torch_{seed:02}.mlir"
+        path.write_text(str(read.module) + "\n", encoding="utf-8")
+        names = [name for _, name in argument_names(read.function)] + output_names(read.function)
+        write_tensors(path.with_suffix(".safetensors"), dict(zip(names, [*values, *results], strict=True)))
+
+
+if __name__ == "__main__":
+    sys.exit(export())

@@ -26,3 +26,13 @@ def test_the_page_for_jax(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     exec(compile(code("jax.md"), "jax.md", "exec"), {"__name__": "page"})
     assert (tmp_path / "model.mlir").stat().st_size > 1000
     assert tile_run.main(["model", "--machine", "t16"]) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # torch's own
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+def test_the_page_for_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code("torch.md"), "torch.md", "exec"), {"__name__": "page"})
+    assert (tmp_path / "model.pt2").stat().st_size > 1000
+    assert tile_run.main(["model", "--machine", "t16"]) == 0

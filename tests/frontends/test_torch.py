@@ -15,8 +15,8 @@ import pytest
 
 import tilewright
 from tilewright.diagnostics import TileError
-from tilewright.frontends import from_torch
-from tilewright.frontends.importing import Imported
+from tilewright.frontends import from_stablehlo, from_torch
+from tilewright.frontends.importing import Imported, read_sample
 
 sys.path.insert(0, str(Path(__file__).parent))
 import random_torch
@@ -50,6 +50,21 @@ def check(found: Imported, machine: str = "t4", most: float = 1e-5) -> Counter[s
 def least_cosine(a: np.ndarray, b: np.ndarray) -> float:
     a, b = a.astype(np.float64), b.astype(np.float64)
     return float(((a * b).sum(-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)).min())
+
+
+@pytest.mark.parametrize(
+    "number", [pytest.param(n, marks=[pytest.mark.slow] if n % 3 else []) for n in range(random_torch.COUNT)]
+)
+def test_exported_models_run_as_torch_ran_them(number: int) -> None:
+    """The text of the middle form and the values beside it; torch is not needed."""
+    path = random_torch.EXPORTED / f"torch_{number:02}.mlir"
+    sample = read_sample(path.with_suffix(".safetensors"))
+    found = from_stablehlo(path.read_text("utf-8"), sample=sample)
+    outputs = run(found)
+    for name in found.expected:
+        wide = sample[name].astype(np.float64)
+        error = np.abs(outputs[name].astype(np.float64) - wide).max()
+        assert error <= random_torch.bound(sample[name].dtype) * max(1.0, np.abs(wide).max())
 
 
 @pytest.mark.slow
@@ -86,6 +101,52 @@ def test_layers_one_after_the_other_are_a_repeat() -> None:
     )
     counts = check(found)
     assert (counts["repeat"], counts["attention"], counts["layer_norm"]) == (1, 1, 2)
+
+
+@pytest.mark.slow
+@needs_torch
+def test_a_llama_of_two_layers() -> None:
+    import torch
+    import torch_llama
+
+    torch.manual_seed(2)
+    model = torch_llama.Llama(words=50, width=128, layers=2, heads=8, shared=2, rows=16).eval()
+    found = from_torch(model, torch.randint(0, 50, (1, 12)))
+    counts = check(found, "t64")
+    assert {name: counts[name] for name in ("repeat", "attention", "rms_norm", "silu")} == {
+        "repeat": 1,
+        "attention": 1,
+        "rms_norm": 3,
+        "silu": 1,
+    }
+    assert {name for name in found.parameters if "angles" not in name and "constant" not in name} == set(
+        model.state_dict()
+    )
+
+
+@pytest.mark.slow
+@needs_torch
+def test_a_llama_decodes_as_torch_does() -> None:
+    """A step takes a token and caches and gives the next ones; eight of them, tokens as torch's."""
+    import torch
+    import torch_llama
+
+    torch.manual_seed(3)
+    model = torch_llama.Llama(words=50, width=32, layers=2, heads=8, shared=2, rows=12).eval()
+    decoder = torch_llama.Decoder(model)
+    caches = [(torch.zeros(1, 2, 12, 4), torch.zeros(1, 2, 12, 4)) for _ in range(2)]
+    found = from_torch(decoder, (torch.tensor([7]), torch.tensor([0]), caches))
+    program = tilewright.compile(found.module, machine="t16")
+    inputs, tokens, row = dict(found.inputs), [], [7]
+    names = list(found.inputs)
+    for at in range(8):
+        inputs[names[1]] = np.array([at], np.int32)
+        outputs = tilewright.run(program, inputs, found.parameters).outputs
+        inputs |= {name: outputs[f"out{i}"] for i, name in enumerate([names[0], *names[2:]])}
+        tokens.append(int(outputs["out0"][0]))
+    for _ in range(8):  # without caches: the whole row again for each token
+        row.append(int(model(torch.tensor([row]))[0, -1].argmax()))
+    assert tokens == row[1:] and len(set(tokens)) > 2
 
 
 # -- what a module is made of
