@@ -20,6 +20,7 @@ from tilewright.dialects import tile_tensor as tt
 from tilewright.dialects.nearest import nearest
 from tilewright.dialects.reference import Step
 from tilewright.dialects.reference.arrays import saturates
+from tilewright.dialects.reference.elementwise import gelu_tanh
 from tilewright.dialects.reference.products import convolve, scaled_scores, shared_heads, visible_keys
 from tilewright.dialects.reference.rows import scale_of
 from tilewright.dialects.reference.windows import under_windows
@@ -40,6 +41,8 @@ _F64_LARGEST = np.finfo(np.float64).max
 _F32_LARGEST = float_format("f32").max_value
 GELU_SLOPE = 1.13
 """The largest slope of gelu, of either form."""
+GELU_MINIMUM = -0.76
+"""Where gelu is least, rounded down: it falls from -0 at minus infinity to about -0.17 at -0.7525."""
 
 
 @dataclass(frozen=True)
@@ -88,15 +91,15 @@ def slack_of(step: Step, before: Slack | None) -> Slack:
     with np.errstate(all="ignore"):
         wide, free = np.abs(exact - rounded), np.isfinite(exact) & ~np.isfinite(rounded)
         size = np.abs(exact)
+        operands = [x.astype(np.float64) for x in step.operands]
         if isinstance(step.op, tt.MatmulOp | tt.LayerNormOp):
-            error, anything = _ERRORS[type(step.op)](
-                step.op, [x.astype(np.float64) for x in step.operands], exact
-            )
+            error, anything = _ERRORS[type(step.op)](step.op, operands, exact)
             wide, free, size = wide + error, free | anything, size + error
+            if isinstance(step.op, tt.MatmulOp):  # its partial sums may cancel
+                size = np.maximum(size, _magnitude(step.op, operands) + error)
         elif before is not None:
-            operands = [np.abs(x.astype(np.float64)) for x in step.operands]
             wide, free = wide + before.wide, free | before.free
-            size = np.maximum(np.maximum(before.size, size), np.maximum(*operands)) + before.wide
+            size = before.size + np.maximum(*(_finite(x) for x in operands))
     return Slack(np.where(np.isfinite(wide), wide, 0.0), free, np.where(np.isfinite(size), size, 0.0))
 
 
@@ -116,10 +119,15 @@ def bounds(step: Step, slack: Slack | None = None) -> Bounds:
     if isinstance(op, tt.CastOp):
         exact = np.ldexp(step.operands[0].astype(np.float64), -op.scale.value.data)
     with np.errstate(all="ignore"):
-        wide, free = error(op, [x.astype(np.float64) for x in step.operands], exact)
+        operands = [x.astype(np.float64) for x in step.operands]
+        wide, free = error(op, operands, exact)
         if slack is not None:
             # further terms of a sum in f32 are rounded to it, the first ones too
-            rounded = 4 * F32_UNIT * (slack.size + np.abs(exact)) if isinstance(op, tt.AddOp) else 0.0
+            rounded = 0.0
+            if isinstance(op, tt.AddOp):
+                rounded = 4 * F32_UNIT * (slack.size + np.abs(exact))
+                # terms come in any order: some of them may add up beyond f32 though all of them do not
+                free = free | (slack.size + np.maximum(*map(_finite, operands)) > _F32_LARGEST)
             wide = wide + _slope(op) * slack.wide + rounded
             free = free | slack.free
         wide, free = np.broadcast_to(wide, exact.shape), np.broadcast_to(free, exact.shape)
@@ -135,6 +143,8 @@ def bounds(step: Step, slack: Slack | None = None) -> Bounds:
                 end = np.where(beyond, np.copysign(_F32_LARGEST, end), nearest(end, "f32"))
             ends.append(nearest(end, str(element), saturates(op)).astype(np.float64))
     low, high = ends
+    # ends beyond a type without infinities, on both sides of what it holds: all of it lies between them
+    free = free | (np.isnan(low) & np.isnan(high) & finite & (np.abs(wide) > np.abs(exact)))
     one = np.isnan(low) != np.isnan(high)
     return Bounds(
         np.where(one & np.isnan(low), -np.inf, low), np.where(one & np.isnan(high), np.inf, high), one, free
@@ -161,9 +171,15 @@ def _library(op: Any, operands: Sequence[Array], exact: Array) -> Error:
 
 def _bias_gelu(op: Any, operands: Sequence[Array], exact: Array) -> Error:
     total = operands[0] + operands[1]  # held in f32
+    rounding = np.where(np.isfinite(total), F32_UNIT * np.abs(total), 0.0)
+    wide = GELU_SLOPE * rounding
+    # left of its minimum gelu falls from -0: value and error lie between that and its value at the right end
+    right = total + rounding
+    falling = -gelu_tanh(np.minimum(right, GELU_MINIMUM))
+    wide = np.where(right < GELU_MINIMUM, np.minimum(wide, falling), wide)
     return (
-        GELU_SLOPE * F32_UNIT * np.abs(total) + np.abs(exact) * LIBRARY,
-        np.isfinite(total) & (np.abs(total) > float_format("f32").max_value),
+        wide + np.abs(exact) * LIBRARY,
+        np.isfinite(total) & (np.abs(total) > _F32_LARGEST),
     )
 
 
@@ -204,12 +220,18 @@ def _finite(x: Array) -> Array:
     return np.where(np.isfinite(x), np.abs(x), 0.0)
 
 
-def _matmul(op: tt.MatmulOp, operands: Sequence[Array], exact: Array) -> Error:
-    a, b, *addends = (_finite(x) for x in operands)
+def _magnitude(op: tt.MatmulOp, operands: Sequence[Array]) -> Array:
+    """The sum of what a product's terms are without their signs: the most that some add up to."""
+    a, b = (_finite(x) for x in operands[:2])
     a = a.swapaxes(-1, -2) if op.transpose_a is not None else a
     b = b.swapaxes(-1, -2) if op.transpose_b is not None else b
-    magnitude = np.ldexp(np.matmul(a, b), op.scale.value.data)
-    wide, free = _sum_of(str(op.operand_type), str(op.accumulate_type)).error(a.shape[-1], magnitude)
+    return np.ldexp(np.matmul(a, b), op.scale.value.data)
+
+
+def _matmul(op: tt.MatmulOp, operands: Sequence[Array], exact: Array) -> Error:
+    magnitude, addends = _magnitude(op, operands), [_finite(x) for x in operands[2:]]
+    terms = operands[0].shape[-1 if op.transpose_a is None else -2]
+    wide, free = _sum_of(str(op.operand_type), str(op.accumulate_type)).error(terms, magnitude)
     elements = [str(element_of(value)) for value in (op.lhs, op.rhs)]
     if "f8E5M2" in elements and is_float8(op.operand_type) and str(op.accumulate_type) == "f16":
         # the unit multiplies 8-bit floats in formats without infinities: theirs are NaN

@@ -47,15 +47,15 @@ def _smaller(a: Array, b: Array) -> Array:
 
 def _gelu(op: tt.GeluOp, x: Array) -> Array:
     if op.approximate.data == tt.Approximation.TANH:
-        return _gelu_tanh(x)
+        return gelu_tanh(x)
     return np.where(x == -np.inf, -0.0, 0.5 * x * _erfc(-x / np.sqrt(2.0)))
 
 
 def _bias_gelu(op: tt.BiasGeluOp, x: Array, bias: Array) -> Array:
-    return _gelu_tanh(x + bias)
+    return gelu_tanh(x + bias)
 
 
-def _gelu_tanh(x: Array) -> Array:
+def gelu_tanh(x: Array) -> Array:
     """gelu in its tanh form; below -4 as e / (1 + e), e = exp(2 u), which does not cancel."""
     u = np.sqrt(2.0 / np.pi) * (x + 0.044715 * x**3)
     tail = np.exp(2.0 * np.minimum(u, 0.0))
