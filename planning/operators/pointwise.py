@@ -60,24 +60,20 @@ def row_column_storage(value: Value | None) -> bool:
 
 
 def _can_lead(value: Value | None, shape: tuple[int, ...]) -> bool:
-    return (
-        value is not None
-        and value.shape == shape
-        and value.layout.chunk is None
-        and fills_storage(value.view, value.layout)
-    )
+    return value is not None and value.shape == shape and value.layout.chunk is None and fills_storage(value)
 
 
-def fills_storage(view: View, layout: Layout) -> bool:
-    """Whether a view covers the whole storage, except for lanes that complete the last word of one axis."""
-    storage = tuple(axis.extent for axis in layout.axes)
-    if view.is_bijection(storage):
+def fills_storage(value: Value) -> bool:
+    """Whether a value covers its whole storage, except for lanes that complete the last word of one axis."""
+    storage = tuple(axis.extent for axis in value.layout.axes)
+    if value.view.is_bijection(storage):
         return True
+    lanes = WORD // itemsize(value.dtype)
     return any(
-        view.is_bijection((*storage[:i], extent - slack, *storage[i + 1 :]))
+        value.view.is_bijection((*storage[:i], extent - slack, *storage[i + 1 :]))
         for i, extent in enumerate(storage)
-        for slack in range(1, WORD)
-        if extent > slack
+        if extent % lanes == 0
+        for slack in range(1, min(lanes, extent))
     )
 
 

@@ -281,7 +281,7 @@ class _Walk:
         """
         value = self.value(member)
         assert value is not None
-        if value.view.is_injective() and fills_storage(value.view, value.layout):
+        if value.view.is_injective() and fills_storage(value):
             return value.layout, value.view
         return flat_layout(value.shape, value.dtype, self.machine)
 

@@ -21,6 +21,7 @@ from tilewright.diagnostics import TileError
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import Machine, load
+from tilewright.passes.ir.support import RowsTooLong
 from tilewright.passes.ir.tensors import PLAN, choice_attr, choice_of, operator_of
 from tilewright.passes.pipeline import passes
 from tilewright.passes.tile_plan_layouts import TilePlanLayoutsPass
@@ -72,7 +73,7 @@ class Compiled:
 
 def too_big(error: TileError) -> bool:
     """Whether a program was refused because it does not fit the memory of its machine."""
-    return isinstance(error, AllocationError) or any(
+    return isinstance(error, AllocationError | RowsTooLong) or any(
         text in error.message for text in ("not fit", "have no place", "short")
     )
 
