@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modules beside the tests (`harness`, `random_programs`) are imported by their plain names."""
+"""What stands beside the tests (`harness`, `meaning`, `random_programs`) is imported by its plain name."""
 
 import sys
 from pathlib import Path

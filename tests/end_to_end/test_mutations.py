@@ -17,7 +17,7 @@ import harness
 import numpy as np
 import pytest
 import random_programs as programs
-from test_meaning import BY_NAME
+from meaning import BY_NAME
 from test_random_programs import FAST, any_program, fitting
 
 from tilewright.diagnostics import TileError
@@ -346,7 +346,7 @@ NOT_BY_BOUNDS: dict[str, tuple[str, str]] = {
     ),
 }
 """
-Rules that bounds, or random programs, cannot hold a machine to: why, and the case of test_meaning.py (or the file) that does.
+Rules that bounds, or random programs, cannot hold a machine to: why, and the case of `meaning` (or the file) that does.
 """
 
 COMPILED = ("fused", "pads", "added up", "adds up")

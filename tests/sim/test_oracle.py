@@ -6,7 +6,6 @@ fault.
 
 import random
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
@@ -27,12 +26,8 @@ from tilewright.sim.executor import Executor
 from tilewright.sim.oracle import AsPlanned, Oracle, OracleError, compare_each, differing, evaluate_operation
 from tilewright.sim.results import Tapped
 
-_PATH = Path(__file__).parents[1] / "end_to_end" / "random_programs.py"
-_SPEC = spec_from_file_location("oracle_random_programs", _PATH)
-assert _SPEC is not None and _SPEC.loader is not None
-programs = module_from_spec(_SPEC)
-sys.modules[_SPEC.name] = programs
-_SPEC.loader.exec_module(programs)
+sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
+import random_programs as programs
 
 
 def planned(text: str, machine: str = "t4"):
