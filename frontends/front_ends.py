@@ -7,6 +7,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ def from_jax(
     *arguments: Any,
     parameters: Sequence[int] | int = (),
     precision: str = "source",
+    roll: bool = True,
 ) -> Imported:
     """
     The program of a function of JAX (any pytrees of arrays as arguments); needs the extra `jax`.
@@ -54,7 +56,7 @@ def from_jax(
     from tilewright.frontends.jax import read_jax
 
     model, values, results = read_jax(function, arguments, parameters)
-    return importing.import_with_values(model, values, results, precision=precision)
+    return importing.import_with_values(model, values, results, precision=precision, roll=roll)
 
 
 def from_torch(
@@ -62,19 +64,23 @@ def from_torch(
     arguments: Any = None,
     options: Mapping[str, Any] | None = None,
     *,
+    sample: Mapping[str, np.ndarray] | None = None,
     precision: str = "source",
+    roll: bool = True,
 ) -> Imported:
     """
-    The program of a `torch.nn.Module` or of an `ExportedProgram`; needs the extra `torch`.
+    The program of a `torch.nn.Module`, of an `ExportedProgram` or of the file of one (`.pt2`); needs the
+    extra `torch`.
 
-    `arguments` are the sample inputs (a tuple of tensors or arrays; an exported program has its own),
-    `options` those given by name; what torch computes from them are the expected outputs. Parameters have the
-    names of the state dict. Raises `TileError`.
+    `arguments` are the sample inputs (a tuple of tensors or arrays; an exported program has its own, of which
+    `sample` replaces some by name), `options` those given by name; what torch computes from them are the
+    expected outputs. Parameters have the names of the state dict. Raises `TileError`.
     """
-    from tilewright.frontends.torch import read_torch
+    from tilewright.frontends.torch import load, read_torch
 
-    model, values, results = read_torch(module, arguments, options)
-    return importing.import_with_values(model, values, results, precision=precision)
+    given = load(module) if isinstance(module, str | Path) else module
+    model, values, results = read_torch(given, arguments, options, sample)
+    return importing.import_with_values(model, values, results, precision=precision, roll=roll)
 
 
 __all__ = ["from_jax", "from_stablehlo", "from_torch"]

@@ -43,14 +43,18 @@ def _torch() -> Any:
 
 
 def read_torch(
-    module: Any, arguments: Any = None, options: Mapping[str, Any] | None = None
+    module: Any,
+    arguments: Any = None,
+    options: Mapping[str, Any] | None = None,
+    sample: Mapping[str, np.ndarray] | None = None,
 ) -> tuple[Model, list[np.ndarray], list[np.ndarray]]:
     """
     The model of a module of torch or of an `ExportedProgram`, the values of its arguments, and its results as
     torch computes them.
 
     `arguments` are the sample inputs (a tuple of tensors or arrays, or one of them), `options` those that are
-    given by name. An exported program has sample inputs of its own. Raises `ModelError` where torch is
+    given by name. An exported program has sample inputs of its own, of which `sample` replaces some by name.
+    Raises `ModelError` where torch is
     missing or cannot export the module, and for what no fixed program has: extents that are not known,
     changes of inputs or buffers, arguments that share memory.
     """
@@ -60,7 +64,7 @@ def read_torch(
     if isinstance(module, torch.export.ExportedProgram):
         program, name = module, "exported"
         if given is None:
-            given, named = _examples(program)
+            given, named = _examples(torch, program, sample or {})
     else:
         program, name = None, type(module).__name__
         given = () if given is None else given
@@ -74,14 +78,14 @@ def read_torch(
     return _read(torch, program, given, named, results, name)
 
 
-def read_torch_file(path: Path) -> tuple[Model, list[np.ndarray], list[np.ndarray]]:
-    """The same of a program that `torch.export.save` has written (`.pt2`)."""
-    torch = _torch()
+def load(path: Path | str) -> Any:
+    """The program that `torch.export.save` has written (`.pt2`). Raises `ModelError`."""
     try:
-        program = torch.export.load(path)
+        return _torch().export.load(path)
+    except ModelError:
+        raise
     except Exception as error:
         raise ModelError(f"torch cannot read '{path}': {_first_line(error)}") from error
-    return read_torch(program)
 
 
 def _first_line(error: Exception) -> str:
@@ -103,12 +107,19 @@ def _tensors(torch: Any, arguments: Any) -> tuple[Any, ...]:
     )
 
 
-def _examples(program: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _examples(
+    torch: Any, program: Any, sample: Mapping[str, np.ndarray]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if program.example_inputs is None:
         raise ModelError(
             "the exported program has no sample inputs", hint="give them: from_torch(program, args)"
         )
-    arguments, options = program.example_inputs
+    leaves, tree = torch.utils._pytree.tree_flatten(program.example_inputs)
+    names = program.graph_signature.user_inputs
+    for i, (name, leaf) in enumerate(zip(names, leaves, strict=True)):
+        if name in sample and isinstance(leaf, torch.Tensor):
+            leaves[i] = torch.from_numpy(np.array(sample[name])).to(leaf.dtype).reshape(leaf.shape)
+    arguments, options = torch.utils._pytree.tree_unflatten(leaves, tree)
     return tuple(arguments), dict(options)
 
 
@@ -272,4 +283,4 @@ def _is_parameter(torch: Any, spec: Any, kinds: Any, tensor: Any, state: Mapping
     return spec.kind == kinds.BUFFER and spec.target in state and tensor.dtype.is_floating_point
 
 
-__all__ = ["read_torch", "read_torch_file"]
+__all__ = ["load", "read_torch"]

@@ -17,6 +17,7 @@ import tilewright
 from tilewright.diagnostics import TileError
 from tilewright.frontends import from_stablehlo, from_torch
 from tilewright.frontends.importing import Imported, read_sample
+from tilewright.frontends.objects import from_object
 
 sys.path.insert(0, str(Path(__file__).parent))
 import random_torch
@@ -178,17 +179,19 @@ def test_names_of_inputs_outputs_and_tied_weights() -> None:
 def test_an_exported_program_has_its_own_inputs(tmp_path: Path) -> None:
     import torch
 
-    from tilewright.frontends.torch import read_torch_file
-
     module = torch.nn.Sequential(torch.nn.Linear(6, 4), torch.nn.Tanh())
     program = torch.export.export(module, (torch.randn(3, 6),))
     found = from_torch(program)
     assert list(found.parameters) == ["0.weight", "0.bias"]
     check(found)
     torch.export.save(program, tmp_path / "model.pt2")
-    model, _, (result,) = read_torch_file(tmp_path / "model.pt2")
-    assert list(model.parameters) == ["0.weight", "0.bias"]
-    assert np.array_equal(result, found.expected["out0"])
+    again = from_torch(tmp_path / "model.pt2")
+    assert str(again.module) == str(found.module)
+    assert np.array_equal(again.expected["out0"], found.expected["out0"])
+    x = np.ones((3, 6), np.float32)
+    other = from_torch(tmp_path / "model.pt2", sample={"input": x})
+    assert np.array_equal(other.inputs["input"], x)
+    assert np.abs(other.expected["out0"] - module(torch.from_numpy(x)).detach().numpy()).max() < 1e-6
 
 
 def _modules(name: str) -> tuple[Any, tuple[Any, ...]]:
@@ -384,11 +387,19 @@ def test_all_that_is_missing_in_one_error() -> None:
         )
 
 
+def test_objects_that_are_no_models(tmp_path: Path) -> None:
+    (tmp_path / "models.py").write_text("number = 3\ndef broken(): return 1 / 0\n")
+    with pytest.raises(TileError, match=r"models\.py:number' gives no model, but int"):
+        from_object(f"{tmp_path}/models.py:number")
+    with pytest.raises(TileError, match=r"models\.py:broken' cannot be had: ZeroDivisionError"):
+        from_object(f"{tmp_path}/models.py:broken")
+    with pytest.raises(TileError, match=r"'no\.such:model' cannot be had: ModuleNotFoundError"):
+        from_object("no.such:model")
+
+
 @needs_torch
 def test_what_torch_cannot_do_is_said(tmp_path: Path) -> None:
     import torch
-
-    from tilewright.frontends.torch import read_torch_file
 
     with pytest.raises(TileError, match="torch cannot export the module"):
         from_torch(call(lambda x: x if x[0] > 0 else -x), torch.randn(3))
@@ -396,9 +407,13 @@ def test_what_torch_cannot_do_is_said(tmp_path: Path) -> None:
         TileError, match=r"from_torch takes a torch\.nn\.Module or an ExportedProgram, found int"
     ):
         from_torch(3, torch.randn(3))
+    program = torch.export.export(torch.nn.ReLU(), (torch.randn(3),))
+    program.example_inputs = None
+    with pytest.raises(TileError, match="the exported program has no sample inputs"):
+        from_torch(program)
     (tmp_path / "model.pt2").write_bytes(b"nothing")
     with pytest.raises(TileError, match="torch cannot read '"):
-        read_torch_file(tmp_path / "model.pt2")
+        from_torch(tmp_path / "model.pt2")
     with pytest.raises(TileError, match="the machine has no f64: export the module in float32"):
         from_torch(torch.nn.GELU(), torch.randn(3, dtype=torch.float64))
 
