@@ -24,6 +24,7 @@ from tilewright.frontends.workloads.encoder import Mode, Shape
 from tilewright.machine import Machine, load
 from tilewright.sim.executor import Executor
 from tilewright.sim.illegal import IllegalProgram
+from tilewright.sim.memory import Memory
 from tilewright.sim.oracle import Oracle, OracleError, compare_each, differing
 from tilewright.sim.results import RunResult
 from tilewright.tools.run_compare import other_steps
@@ -158,6 +159,26 @@ class Outcome:
 
     verdict: str
     detail: str
+
+
+def same_memory(
+    one: Base, mutated: Image, address: int, nbytes: int, tiles: np.ndarray | slice = slice(None)
+) -> bool:
+    """
+    Whether a run leaves the same memory on these tiles as the right program's, but for the bytes that were
+    changed.
+    """
+
+    def memory(image: Image) -> Memory:
+        executor = Executor(image, one.machine, float("nan"))
+        executor.load(one.parameters)
+        executor.run(one.inputs)
+        return executor.memory
+
+    ours, theirs = memory(one.image), memory(mutated)
+    differs = ours.data != theirs.data
+    differs[:, address - ours.base : address - ours.base + nbytes] = False
+    return not differs[tiles].any() and bool((ours.valid == theirs.valid)[tiles].all())
 
 
 def judge(one: Base, mutant: Mutant) -> Outcome:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mutants.bases import Base, Mutant
+from mutants.bases import Base, Mutant, same_memory
 from mutants.choosing import flip, kind, pick, walk, with_program, with_segment
 from mutants.rows import changed_rows
 from tilewright.backends.program import (
@@ -19,6 +19,9 @@ from tilewright.backends.program import (
     Table,
 )
 from tilewright.machine.kernels import kernel, kernel_names
+
+SAME_MEMORY = "what is not written was there already: memory ends the same but for the table"
+"""A reason: checked on all of memory, on every tile."""
 
 
 def _extents(one: Base, r: random.Random, change: Callable[[int], int]) -> Mutant | None:
@@ -44,6 +47,9 @@ def _extents(one: Base, r: random.Random, change: Callable[[int], int]) -> Mutan
             return "more than the part of a tile, where nobody reads, on a tile that is not the slowest"
         if _padded(one, found[1], column, before) == _padded(one, found[1], column, int(words[tile, column])):
             return "an extent that is rounded up to the same number"
+        mutated = with_program(one, tables=tables)()
+        if same_memory(one, mutated, table.address, words[tile].nbytes):
+            return SAME_MEMORY
         return None
 
     what = f"extent {column} of tile {tile} of {found[1].kernel} is {words[tile, column]} for {before}"
@@ -116,14 +122,19 @@ def tiles_of_a_table(one: Base, r: random.Random) -> Mutant | None:
     full = np.repeat(segment.words, one.machine.tiles, axis=0) if len(segment.words) == 1 else segment.words
     words = r.choice([full[:-1], np.concatenate([full, full[:1]]), np.roll(full, 1, axis=0), full[::-1]])
 
+    make = with_segment(one, segment.name, words=words)
+
     def why() -> str | None:
-        return "all tiles hold the same words" if (full == full[0]).all() else None
+        if (full == full[0]).all():
+            return "all tiles hold the same words"
+        part = full.all(axis=1)  # others write where nobody reads
+        return SAME_MEMORY if same_memory(one, make(), segment.address, full[0].nbytes, part) else None
 
     if segment.category == "rows" and words.shape == full.shape:
         return changed_rows(one, segment, words, "given to other tiles")
     return Mutant(
         f"'{segment.name}' is for {len(words)} tiles, in another order",
-        with_segment(one, segment.name, words=words),
+        make,
         why,
     )
 
