@@ -125,7 +125,12 @@ def _shapes(one: Base, call: Call, number: int) -> set[tuple[int, ...]]:
 
 
 def same_places(one: Base, call: Call, number: int, before: Operand, after: Operand) -> str | None:
-    """Whether an operand's digits address the same bytes for every extent that its axes have."""
+    """
+    Whether an operand's digits address the same bytes for every extent that its axes have, as the same
+    numbers: none of those of the programs here is negative.
+    """
+    if {before.dtype, after.dtype} == {"i32", "u32"} and replace(before, dtype=after.dtype) == after:
+        return "numbers that are not negative, with a sign or without"
     if replace(before, axes=()) != replace(after, axes=()) or len(before.axes) != len(after.axes):
         return None
     for shape in _shapes(one, call, number):
