@@ -9,9 +9,10 @@ work with.
 
 from __future__ import annotations
 
+import inspect
 import operator as python_operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -184,6 +185,7 @@ class Translation:
                     return node.target(*arguments, **options)
             if lowering is None:
                 raise Unsupported("")
+            _refuse_options(lowering, arguments, options)
             return self._checked(lowering(self, *arguments, **options))
         except Unsupported as error:
             return self._missing(node, arguments, options, str(error))
@@ -201,7 +203,8 @@ class Translation:
         value = self.node.meta.get("val")
         if not isinstance(found, SSAValue) or not isinstance(value, self.torch.Tensor):
             return found
-        assert shape_of(found) == tuple(value.shape), f"{self.node.target}: {found.type}, not {value.shape}"
+        if shape_of(found) != tuple(value.shape):
+            raise Unsupported(f"it would give {found.type}, where torch gives {list(value.shape)}")
         return self.convert(found, element_of_tensor(value.dtype))
 
     def _missing(self, node: Any, arguments: Any, options: Any, reason: str) -> Any:
@@ -327,6 +330,14 @@ class Translation:
         if not keep:
             return found
         return self.reshape(found, [1 if i in axes else n for i, n in enumerate(shape_of(value))])
+
+
+def _refuse_options(lowering: Lowering, arguments: Sequence[Any], options: Mapping[str, Any]) -> None:
+    """Options that an operator of torch has and its translation has not."""
+    try:
+        inspect.signature(lowering).bind(None, *arguments, **options)
+    except TypeError as error:
+        raise Unsupported(str(error)) from None
 
 
 def _leaves(tree: Any) -> Iterable[Any]:

@@ -333,3 +333,11 @@ def one_hot(t: Translation, places: SSAValue, count: int = -1) -> SSAValue:
     line = t.op("iota", dimension=len(t.shape) - 1, shape=t.shape, element=element_of(places))
     wide = t.broadcast(t.reshape(places, [*shape_of(places), 1]), t.shape)
     return t.convert(t.op("compare", wide, line, direction="EQ"), t.element)
+
+
+@operator("unfold", "unfold_copy", "diagonal", "diagonal_copy", "as_strided")
+def moved(t: Translation, x: SSAValue, *arguments: Any, **options: Any) -> SSAValue:
+    """What only moves elements: torch moves their numbers, and the elements are taken by these."""
+    count = prod(shape_of(x))
+    numbers = t.torch.arange(count).reshape(shape_of(x))
+    return take(t, t.reshape(x, [count]), t.value(t.node.target(numbers, *arguments, **options).clone()), 0)

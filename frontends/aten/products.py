@@ -149,6 +149,30 @@ def _fit(t: Translation, mask: SSAValue, scores: Sequence[int]) -> SSAValue:
 # ------------------------------------------------------------------------------------------------ convolution
 
 
+MOST_WEIGHTS = 1 << 24
+"""Elements of the matrix of a linear map of places."""
+
+
+@operator(
+    "upsample_bilinear2d", "_upsample_bilinear2d_aa", "upsample_bicubic2d", "_upsample_bicubic2d_aa",
+    "upsample_linear1d",
+)  # fmt: skip
+def linear_map(t: Translation, x: SSAValue, *arguments: Any) -> SSAValue:
+    """A map of the places behind batch and channels, as the matrix that torch gives for the identity."""
+    spatial = 1 if "1d" in str(t.node.target) else 2
+    lead, old, new = shape_of(x)[:-spatial], shape_of(x)[-spatial:], t.shape[-spatial:]
+    if prod(old) * prod(new) > MOST_WEIGHTS:
+        raise Unsupported(
+            f"{list(old)} places to {list(new)} need a matrix of more than {MOST_WEIGHTS} numbers"
+        )
+    with t.torch.no_grad():
+        unit = t.torch.eye(prod(old)).reshape(1, prod(old), *old)
+        weights = t.node.target(unit, *arguments).reshape(prod(old), prod(new))
+    flat = t.reshape(x, [*lead, prod(old)])
+    found = dot(t, flat, t.value(weights, element_of(x)), (len(lead), 0))
+    return t.reshape(found, t.shape)
+
+
 def _pair(given: Any, spatial: int) -> list[int]:
     listed = [given] if isinstance(given, int) else list(given)
     return listed * spatial if len(listed) == 1 else listed
@@ -272,7 +296,7 @@ def adaptive_average_pool(t: Translation, x: SSAValue, sizes: Sequence[int]) -> 
     sizes = _pair(sizes, len(sizes))
     extents = shape_of(x)[-len(sizes) :]
     if any(n % size for n, size in zip(extents, sizes, strict=True)):
-        raise Unsupported(f"{list(extents)} places are not divided evenly into {list(sizes)} windows")
+        return linear_map(t, x, sizes)
     split = [n for extent, size in zip(extents, sizes, strict=True) for n in (size, extent // size)]
     lead = shape_of(x)[: -len(sizes)]
     wide_x = t.reshape(t.value(x, wide(element_of(x))), [*lead, *split])

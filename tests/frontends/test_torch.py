@@ -235,6 +235,17 @@ def _modules(name: str) -> tuple[Any, tuple[Any, ...]]:
         "a cache": (
             call(lambda x, row, at: x.index_copy(0, at, row)), (small, torch.ones(1, 4), torch.tensor([1])),
         ),
+        "moved": (call(lambda x: (x.unfold(1, 3, 1), torch.diagonal(x @ x.T))), (small,)),
+        "interpolated": (
+            call(
+                lambda x: (
+                    F.interpolate(x, size=(6, 11), mode="bicubic"),
+                    F.interpolate(x, scale_factor=1.5, mode="bilinear"),
+                    F.adaptive_avg_pool2d(x, 3),
+                )
+            ),
+            (image,),
+        ),
         "rows hidden whole": (
             call(lambda q, seen: F.scaled_dot_product_attention(q, q, q, seen)),
             (torch.randn(1, 2, 4, 4), torch.tensor([[1, 0, 1, 1], [0, 1, 1, 0], [0] * 4, [1] * 4]) > 0),
@@ -246,7 +257,8 @@ def _modules(name: str) -> tuple[Any, tuple[Any, ...]]:
 
 CASES = (
     "image", "transposed", "patches", "pooling", "larger", "attention", "integers", "places",
-    "negative places", "losses", "roots", "written to", "a cache", "rows hidden whole", "truth",
+    "negative places", "losses", "roots", "written to", "a cache", "rows hidden whole", "truth", "moved",
+    "interpolated",
 )  # fmt: skip
 
 
@@ -381,6 +393,9 @@ def test_all_that_is_missing_in_one_error() -> None:
     assert "aten.linalg_cholesky_ex.default, 2 times, first at " in message and "torch_modules.py:" in message
     assert "aten._fft_r2c.default, once" in message
     assert "aten.rand.default, once" in message and "random numbers have no meaning here" in message
+    with pytest.raises(TileError) as caught:
+        from_torch(call(lambda x: torch.round(x, decimals=1)), torch.randn(3))
+    assert "got an unexpected keyword argument 'decimals'" in "\n".join(caught.value.notes)
     with pytest.raises(TileError, match="random numbers have no meaning here: export the module in eval"):
         from_torch(
             torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout(0.5)).train(), torch.randn(2, 3)
