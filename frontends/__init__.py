@@ -2,9 +2,9 @@
 """
 Ways into the compiler: program folders, workloads, and models of other frameworks.
 
-`from_stablehlo(text)`, `from_jax(f, *args)` and `from_torch(module, args)` give a program with its
-parameters, sample inputs and expected outputs; `write(folder)` makes a program folder of it, which `tile-run`
-compiles, executes and checks.
+`from_stablehlo(text)`, `from_jax(f, *args)`, `from_torch(module, args)` and `from_onnx(path)` give a program
+with its parameters, sample inputs and expected outputs; `write(folder)` makes a program folder of it, which
+`tile-run` compiles, executes and checks.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tilewright.frontends.front_ends import from_jax, from_stablehlo, from_torch
+    from tilewright.frontends.front_ends import from_jax, from_onnx, from_stablehlo, from_torch
 
-__all__ = ["from_jax", "from_stablehlo", "from_torch"]
+__all__ = ["from_jax", "from_onnx", "from_stablehlo", "from_torch"]
 
 
 def __getattr__(name: str) -> Any:

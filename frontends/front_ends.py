@@ -83,4 +83,40 @@ def from_torch(
     return importing.import_with_values(model, values, results, precision=precision, roll=roll)
 
 
-__all__ = ["from_jax", "from_stablehlo", "from_torch"]
+def from_onnx(
+    path: Path | str,
+    *,
+    bind: Mapping[str, int] | None = None,
+    outputs: Sequence[str] = (),
+    sample: Mapping[str, np.ndarray] | None = None,
+    precision: str = "source",
+    seed: int = 0,
+    roll: bool = True,
+) -> Imported:
+    """
+    The program in a file of ONNX, opset 14 to 23; needs the extra `onnx`.
+
+    `bind` sets axes that have a name instead of an extent, `outputs` names values inside of the graph that
+    are wanted instead of its outputs. `sample` gives inputs by name (what is missing is drawn at random) and,
+    if all of them are there, expected outputs; else onnx's reference evaluator computes them. Initializers of
+    floats are parameters under their names. Raises `TileError`.
+    """
+    from tilewright.frontends.onnx import evaluator, graph
+
+    proto = graph.prepared(graph.load(path), bind or {}, outputs)
+    model = graph.read_model(proto, Path(path).name)
+    sample = sample or {}
+    names = importing.output_names(model.function)
+    values = importing.arguments_of(model, sample, seed)
+    results: Sequence[np.ndarray] | None = None
+    if all(name in sample for name in names):
+        results = [sample[name] for name in names]
+    elif importing.is_whole(model):
+        arguments = zip(importing.argument_names(model.function), values, strict=True)
+        given = {name: value for (kind, name), value in arguments if kind == "input"}
+        found = evaluator.evaluate(proto, given)
+        results = [found[name] for name in names]
+    return importing.import_with_values(model, values, results, precision=precision, roll=roll)
+
+
+__all__ = ["from_jax", "from_onnx", "from_stablehlo", "from_torch"]

@@ -456,6 +456,11 @@ def arguments_of(
     return values
 
 
+def is_whole(model: Model) -> bool:
+    """Whether every operation of a model has a meaning here; the import says which has not."""
+    return not any(isinstance(op, HloOperation) and op.kind == "unsupported" for op in model.function.walk())
+
+
 def values_as_given(model: Model, arguments: Sequence[Array]) -> list[Array]:
     """The results of a model before anything is folded or raised."""
     return evaluate_function(model.function, arguments)

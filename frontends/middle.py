@@ -113,6 +113,16 @@ class ModelBuilder:
     def __post_init__(self) -> None:
         self._arguments: list[dict[str, Attribute]] = []
         self._location: LocationAttr = UnknownLoc()
+        self._inner: Block | None = None
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """What is written inside goes to a block of a region; inputs and parameters stay the function's."""
+        before, self._inner = self._inner, block
+        try:
+            yield
+        finally:
+            self._inner = before
 
     @contextmanager
     def at(self, place: str | tuple[str, int, int] | LocationAttr | None) -> Iterator[None]:
@@ -194,13 +204,16 @@ class ModelBuilder:
         made = OPERATIONS["unsupported"].create(
             operands=list(operands), result_types=list(types), attributes=attributes
         )
-        made.location = self._location
-        self.block.add_op(made)
+        self.add(made)
         return list(made.results)
 
-    def _add(self, op: Operation) -> SSAValue:
+    def add(self, op: Operation) -> None:
+        """Write an operation that is made already."""
         op.location = self._location
-        self.block.add_op(op)
+        (self._inner or self.block).add_op(op)
+
+    def _add(self, op: Operation) -> SSAValue:
+        self.add(op)
         return op.results[0]
 
     # ---------------------------------------------------------------------------------------------------- end

@@ -55,13 +55,20 @@ class TileError(PassFailedException):
 
 
 _FILE_LINE_COLUMN = re.compile(r'"([^"]*)":(\d+):(\d+)')
+_NAME = re.compile(r'^loc\("([^"]+)"')
 
 
 def place_text(location: object | None) -> str:
-    """`file:line:col` of a location of any kind (the innermost of several), of an operation; else nothing."""
+    """
+    `file:line:col` of a location of any kind (the innermost of several), of an operation; the name of a
+    location that has nothing else, as that of a graph's node; else nothing.
+    """
     if isinstance(location, str) or location is None:
         return location or ""
     if hasattr(location, "regions"):
         location = getattr(location, "location", None)
     found = _FILE_LINE_COLUMN.search(str(location))
-    return ":".join(found.groups()) if found else ""
+    if found is None:
+        name = _NAME.search(str(location))
+        return name[1] if name else ""
+    return ":".join(found.groups())

@@ -2,8 +2,9 @@
 """
 `tile-import FILE`: reads a model of another framework and writes it as a program folder.
 
-FILE is StableHLO (`.mlir`): text, pretty or generic, or bytecode, for which jaxlib is needed. Parameters,
-sample inputs and expected outputs are written beside the program, so that `tile-run DIR` checks it at once.
+FILE is StableHLO (`.mlir`): text, pretty or generic, or bytecode, for which jaxlib is needed; or ONNX
+(`.onnx`), for which the extra `onnx` is needed. Parameters, sample inputs and expected outputs are written
+beside the program, so that `tile-run DIR` checks it at once.
 
 Exit status: 0 good; 1 the model cannot be read or has no meaning on tiles; 2 unknown flags.
 """
@@ -12,21 +13,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tilewright.diagnostics import TileError
 from tilewright.tools.driver.arguments import ToolParser
 from tilewright.tools.driver.main import current_sources, run_tool
 
 if TYPE_CHECKING:
+    from tilewright.frontends.importing import Imported
     from tilewright.frontends.middle import Model
 
 
 def _parser() -> ToolParser:
     parser = ToolParser("tile-import", __doc__)
-    parser.add_argument("model", type=Path, metavar="FILE", help="the model: .mlir (StableHLO)")
+    parser.add_argument("model", type=Path, metavar="FILE", help="the model: .mlir (StableHLO), .onnx")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write")
     parser.add_argument(
         "--sample",
@@ -39,6 +41,19 @@ def _parser() -> ToolParser:
         default="",
         metavar="LIST",
         help="arguments that are parameters, by name, position or range: w,b or 1-12",
+    )
+    parser.add_argument(
+        "--bind",
+        default=[],
+        action="append",
+        metavar="NAME=N",
+        help="the extent of an axis that has a name instead of one (ONNX): batch=1",
+    )
+    parser.add_argument(
+        "--outputs",
+        default="",
+        metavar="LIST",
+        help="values inside of the graph that are wanted instead of its outputs (ONNX)",
     )
     parser.add_argument(
         "--precision",
@@ -73,25 +88,63 @@ def read_model(path: Path) -> Model:
         return read_stablehlo(decode(data, str(path)), str(path), current_sources())
     raise TileError(
         f"'{path}' is no kind of model that is known",
-        notes=("known endings: .mlir, .stablehlo (text or bytecode of StableHLO)",),
+        notes=("known endings: .mlir, .stablehlo (text or bytecode of StableHLO), .onnx",),
     )
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _sample(path: Path | None) -> Mapping[str, Any]:
+    from tilewright.frontends import importing
+
+    return importing.read_sample(path) if path is not None else {}
+
+
+def _from_stablehlo(options: Any) -> Imported:
+    from tilewright.frontends import importing
+
+    model = read_model(options.model)
+    importing.make_parameters(model, _words(options.parameters))
+    sample = _sample(options.sample)
+    values = importing.arguments_of(model, sample, options.seed)
+    outputs = importing.output_names(model.function)
+    results = [sample[name] for name in outputs] if all(name in sample for name in outputs) else None
+    return importing.import_with_values(
+        model, values, results, precision=options.precision, roll=not options.no_roll
+    )
+
+
+def _from_onnx(options: Any) -> Imported:
+    from tilewright.frontends import from_onnx
+
+    return from_onnx(
+        options.model,
+        bind=bindings(options.bind),
+        outputs=_words(options.outputs),
+        sample=_sample(options.sample),
+        precision=options.precision,
+        seed=options.seed,
+        roll=not options.no_roll,
+    )
+
+
+def bindings(words: Sequence[str]) -> dict[str, int]:
+    """Extents by name of `batch=1` or `batch=1,tokens=16`. Raises `TileError`."""
+    found: dict[str, int] = {}
+    for word in _words(",".join(words)):
+        name, equals, extent = word.partition("=")
+        if not equals or not extent.isdigit() or not int(extent):
+            raise TileError(f"--bind takes NAME=N, not '{word}'")
+        found[name] = int(extent)
+    return found
 
 
 def run(arguments: Sequence[str]) -> None:
     """Do what the command line says. Raises `TileError`."""
     options = _parser().parse_args(arguments)
-    from tilewright.frontends import importing
-
-    model = read_model(options.model)
-    names = [word.strip() for word in options.parameters.split(",") if word.strip()]
-    importing.make_parameters(model, names)
-    sample = importing.read_sample(options.sample) if options.sample is not None else {}
-    values = importing.arguments_of(model, sample, options.seed)
-    outputs = importing.output_names(model.function)
-    results = [sample[name] for name in outputs] if all(name in sample for name in outputs) else None
-    imported = importing.import_with_values(
-        model, values, results, precision=options.precision, roll=not options.no_roll
-    )
+    imported = _from_onnx(options) if options.model.suffix == ".onnx" else _from_stablehlo(options)
     imported.write(options.output)
     report = imported.report()
     if options.report is not None:

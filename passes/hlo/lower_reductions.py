@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import i1, i32
@@ -11,6 +11,9 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import tile_tensor as tt
 from tilewright.passes.hlo.one_operation import NoLowering, OneOperation, Rule
+
+_WINDOW_AXES = 2
+"""Axes that one operation moves windows over."""
 
 
 def _reduce(lower: OneOperation) -> SSAValue:
@@ -60,18 +63,29 @@ def _reduce_window(lower: OneOperation) -> SSAValue:
     kind, padding = lower.op.get("kind"), lower.op.get("padding")
     if kind not in ("sum", "max", "min") or min(padding, default=0) < 0:
         raise NoLowering(f"there is no kernel for a window's {kind}")
-    return lower.add(
-        tt.ReduceWindowOp(
-            lower.op.operands[0],
-            kind,
-            lower.op.get("window"),
-            strides=lower.op.get("strides"),
-            low=padding[0::2],
-            high=padding[1::2],
-            dilation=lower.op.get("dilation"),
-            **lower.saturation,
+    window, strides, dilation = (lower.op.get(n) for n in ("window", "strides", "dilation"))
+    low, high = padding[0::2], padding[1::2]
+    moving = [i for i, extent in enumerate(window) if (extent, strides[i], low[i], high[i]) != (1, 1, 0, 0)]
+    value = lower.op.operands[0]
+    for first in range(0, max(len(moving), 1), _WINDOW_AXES):  # the kernel has two axes: the others follow
+        now = moving[first : first + _WINDOW_AXES]
+
+        def of(entries: Sequence[int], plain: int, axes: Sequence[int] = now) -> list[int]:
+            return [n if i in axes else plain for i, n in enumerate(entries)]
+
+        value = lower.add(
+            tt.ReduceWindowOp(
+                value,
+                kind,
+                of(window, 1),
+                strides=of(strides, 1),
+                low=of(low, 0),
+                high=of(high, 0),
+                dilation=of(dilation, 1),
+                **lower.saturation,
+            )
         )
-    )
+    return value
 
 
 RULES: Mapping[str, Rule] = {

@@ -10,6 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects import tile_tensor as tt
 from tilewright.dialects.hlo.operations import HloOperation
@@ -32,8 +33,15 @@ class OneOperation:
         self.element: Any = self.result.element_type if self.result is not None else None
 
     def add(self, op: Operation) -> SSAValue:
-        """Insert an operation in front, with the location of the one that is lowered."""
+        """
+        Insert an operation in front, with the location of the one that is lowered. Raises `NoLowering` where
+        the tensor dialect refuses it.
+        """
         op.location = self.op.location
+        try:
+            op.verify_()
+        except VerifyException as error:
+            raise NoLowering(str(error)) from error
         Rewriter.insert_op(op, InsertPoint.before(self.op))
         return op.results[0]
 

@@ -36,3 +36,10 @@ def test_the_page_for_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     exec(compile(code("torch.md"), "torch.md", "exec"), {"__name__": "page"})
     assert (tmp_path / "model.pt2").stat().st_size > 1000
     assert tile_run.main(["model", "--machine", "t16"]) == 0
+
+
+@pytest.mark.skipif(importlib.util.find_spec("onnx") is None, reason="onnx is not installed")
+def test_the_page_for_onnx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code("onnx.md"), "onnx.md", "exec"), {"__name__": "page"})
+    assert tile_run.main(["model", "--machine", "t16"]) == 0
