@@ -372,28 +372,25 @@ class Search:
             current = state.planned.choices[node.name]
             seen = {str(current.to_json())}
             offers: list[tuple[str, Choice]] = []
-            arounds = [near]
-            if near.tiles != (0, 0) and getattr(current.record, "base", None) is not None:
-                group = sibling_products(self.graph, node, block)
-                if not self.beside(group, state):
-                    arounds = [replace(near, tiles=(0, 0))]
+            group = sibling_products(self.graph, node, block)
+            if len(group) > 1 and getattr(current.record, "base", None) is not None:
+                near = replace(near, tiles=self.own_tiles(node, group, state))
             for strategy in strategies(node.operator):
-                for around in arounds:
-                    try:
-                        records = list(
-                            islice(
-                                strategy.candidates(node.operator, values, self.machine, around),
-                                self.budget.records * (CROWDED if self.lacks(state) else 1),
-                            )
+                try:
+                    records = list(
+                        islice(
+                            strategy.candidates(node.operator, values, self.machine, near),
+                            self.budget.records * (CROWDED if self.lacks(state) else 1),
                         )
-                    except TileError:
-                        continue
-                    for record in records:
-                        choice = Choice(strategy, record)
-                        text = str(choice.to_json())
-                        if text not in seen:
-                            seen.add(text)
-                            offers.append((text, choice))
+                    )
+                except TileError:
+                    continue
+                for record in records:
+                    choice = Choice(strategy, record)
+                    text = str(choice.to_json())
+                    if text not in seen:
+                        seen.add(text)
+                        offers.append((text, choice))
             for text, choice in self.screened(node, state, current, offers):
                 yield text, self.with_choices(state, {node.name: choice})
 
@@ -485,10 +482,13 @@ class Search:
         strategy = preferred(node.operator, values, self.machine, near)
         return Choice(strategy, strategy.default(node.operator, values, self.machine, near))
 
-    def beside(self, group: list[OperatorNode], state: State) -> bool:
-        """Whether products of one operand are on tiles of their own."""
+    def own_tiles(self, node: OperatorNode, group: list[OperatorNode], state: State) -> tuple[int, int]:
+        """First tile and number of tiles of a product beside others of its operand; (0, 0): all of them."""
+        ranges = side_by_side(self.graph, group, self.machine)
         bases = [getattr(state.planned.choices[n.name].record, "base", 0) for n in group]
-        return len(set(bases)) == len(bases)
+        if ranges is None or bases != [first for first, _ in ranges]:
+            return 0, 0
+        return ranges[next(i for i, other in enumerate(group) if other is node)]
 
     def carried_options(
         self, node: RepeatNode, argument: int
