@@ -43,6 +43,9 @@ def with_weights_anywhere(strategy: Strategy) -> Strategy:
             for target in wanted
         )
 
+    def suits(operator: Operator, operands: Operands, machine: Machine, near: Surroundings) -> bool:
+        return crowds_results(machine)
+
     def expand(operator: Operator, record: Any, operands: tuple[Value, ...], machine: Machine) -> Stages:
         return _anywhere(strategy.expand(operator, record, operands, machine))
 
@@ -52,7 +55,16 @@ def with_weights_anywhere(strategy: Strategy) -> Strategy:
         candidates=candidates,
         targets=targets,
         expand=expand,
+        suits=suits,
     )
+
+
+def crowds_results(machine: Machine) -> bool:
+    """
+    Whether panels have no element of their own beside results: the unit leaves those in the same memory, and
+    what arrives may not share an element with what is sent in the same phase.
+    """
+    return any(region.name == WEIGHT_MEMORY and region.elements < 2 for region in machine.regions)
 
 
 def _anywhere(stages: Stages) -> Stages:

@@ -7,6 +7,7 @@ import dataclasses
 
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
+from tilewright.machine.kernels.matrix_unit import RESULT_MEMORY
 from tilewright.planning.layout import Axis, Layout, View
 from tilewright.planning.operators.base import Operator, round_up
 from tilewright.planning.operators.builder import Builder
@@ -36,6 +37,7 @@ from tilewright.planning.operators.matmul.shape import (
     word_elements,
 )
 from tilewright.planning.operators.pointwise import broadcast_target
+from tilewright.planning.operators.standard import crowds_results
 from tilewright.planning.operators.targets import swap_last
 from tilewright.planning.stages import Stages, Value
 
@@ -166,14 +168,15 @@ def _add_up(builder: Builder, record: MatmulRecord, shape: Shape, a: str, w: str
 
 def wide_partials(room: Layout, shape: Shape, machine: Machine) -> Layout:
     """
-    The room for partials (first axis), in memory that loads 16 bytes at once, where the machine has it and
-    rows of panels make their distances whole.
+    The room for partials (first axis), in memory that loads 16 bytes at once, where rows of panels make their
+    distances whole. The unit leaves partials in that memory too, and they are sent while others arrive: it
+    has to have an element for each.
     """
     inner = room.axes[room.order[-1][0]]
     size = inner.panels[-1] * itemsize(shape.partial) if inner.panels else 1
-    if size % 16 or not any(region.name == "interleaved" for region in machine.regions):
+    if size % 16 or not any(r.name == RESULT_MEMORY for r in machine.regions) or crowds_results(machine):
         return room
-    return dataclasses.replace(room, memory="interleaved")
+    return dataclasses.replace(room, memory=RESULT_MEMORY)
 
 
 def reducer(wide: bool, onto: bool) -> str:
