@@ -360,7 +360,8 @@ class _Attempts:
                 if nearest is None or missing < nearest[0]:
                     nearest = missing, state, homes
             assert failure is not None
-            search.refuse(state, failure.message, memory, missing, homes)
+            said = failure.diagnosis.to_json() if isinstance(failure, AllocationError) else None
+            search.refuse(state, failure.message, memory, missing, homes, said)
             if search.exhausted or search.key(search.best()) in search.refused:
                 report(search, state)
                 assert nearest is not None

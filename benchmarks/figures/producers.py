@@ -515,13 +515,17 @@ SEARCHED: tuple[tuple[tuple[str, ...], str], ...] = (
     (("dinov2", "--precision", "f8"), "c600"),
     (("minilm", "--precision", "f16"), "c600"),
     (
-        ("vit", *"--tokens 197 --width 768 --heads 12 --mlp 3072 --layers 12 --patch 768".split())
-        + ("--precision", "f8"),
+        (
+            "vit",
+            *"--tokens 197 --width 768 --heads 12 --mlp 3072 --layers 12 --patch 768 --precision f8".split(),
+        ),
         "c600",
     ),
     (
-        ("vit", *"--tokens 50 --width 768 --heads 12 --mlp 3072 --layers 12 --patch 3072".split())
-        + ("--precision", "f16"),
+        (
+            "vit",
+            *"--tokens 50 --width 768 --heads 12 --mlp 3072 --layers 12 --patch 3072 --precision f16".split(),
+        ),
         "c600",
     ),
     (("siglip", "--layers", "1", "--precision", "f16"), "c600"),

@@ -42,6 +42,10 @@ SPANS_PER_NODE = 20_000
 """Spans whose enumeration counts as much work as an expansion."""
 
 
+WORD = 4
+"""Bytes of a word of the fabric."""
+
+
 @dataclass(frozen=True)
 class PhasePrice:
     """
@@ -88,6 +92,8 @@ class Price:
     cycles_of: dict[str, int] = field(default_factory=dict)
     crowded: int = 0
     """Bytes that are missing, summed over the operators at which any are."""
+    copied: dict[str, int] = field(default_factory=dict)
+    """Of `cycles_of`, those in local copies of pieces below a word."""
 
     @property
     def short(self) -> int:
@@ -175,7 +181,7 @@ class Pricer(Expander):
         rows = sum(self.phase(item).rows for item, _ in program.items() if isinstance(item, Phase))
         needs, crowded = self._memory(program, rows)
         needs = (*needs, Need("rows", rows, self.row_cap, ""))
-        return Price(clock.total, rows, needs, clock.owners, crowded)
+        return Price(clock.total, rows, needs, clock.owners, crowded, clock.copied)
 
     def alone(self, stages: Stages, sequences: Sequence[bool]) -> int:
         """Cycles of an expansion by itself; `sequences` says which operands are members of sequences."""
@@ -312,15 +318,19 @@ class _Clock:
         self.total = 0
         self.owners: dict[str, int] = {}
         self.pending = np.zeros(pricer.machine.tiles, np.int64)
-        self.waiting: list[tuple[str, np.ndarray]] = []
+        self.copied: dict[str, int] = {}
+        self.waiting: list[tuple[str, np.ndarray, bool]] = []
 
     def flush(self, times: int) -> None:
         """A barrier: everybody waits for the slowest tile."""
         if self.waiting:
             slowest = int(np.argmax(self.pending))
             self.total += times * int(self.pending[slowest])
-            for owner, cycles in self.waiting:
-                self._charge(owner, times * int(cycles[slowest]))
+            for owner, cycles, below_words in self.waiting:
+                spent = times * int(cycles[slowest])
+                self._charge(owner, spent)
+                if below_words and spent:
+                    self.copied[owner] = self.copied.get(owner, 0) + spent
         self.pending = np.zeros_like(self.pending)
         self.waiting = []
 
@@ -331,8 +341,8 @@ class _Clock:
         for item in items:
             match item:
                 case Step():
-                    if item.stage is not None:
-                        self.run(item.owner, self.pricer.kernel(item))
+                    if isinstance(item.stage, ComputeStage):
+                        self.run(item.owner, self.pricer.kernel(item), _below_words(item.stage))
                 case Phase():
                     price = self.pricer.phase(item)
                     if price.cycles:
@@ -342,9 +352,9 @@ class _Clock:
                 case Loop():
                     self.loop(item, times)
 
-    def run(self, owner: str, cycles: np.ndarray) -> None:
+    def run(self, owner: str, cycles: np.ndarray, below_words: bool = False) -> None:
         self.pending = self.pending + cycles
-        self.waiting.append((owner, cycles))
+        self.waiting.append((owner, cycles, below_words))
 
     def loop(self, loop: Loop, times: int) -> None:
         """The first iteration, then the others behind the patching of rows; every iteration is a barrier."""
@@ -371,6 +381,12 @@ class _Clock:
             if isinstance(item, Phase) and (patched := self.pricer.phase(item).patched) is not None:
                 counts += patched
         return self.pricer.machine.patch_cycles(counts) if counts.any() else None
+
+
+def _below_words(stage: ComputeStage) -> bool:
+    """Whether a kernel call moves pieces below a word: the fabric could not have."""
+    run = dict(stage.scalars).get("run_bytes", WORD)
+    return stage.kernel in ("widen", "narrow") or (stage.kernel == "copy" and run < WORD)
 
 
 def _places(operands: Sequence[Value]) -> Hashable:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tilewright.planning.search.price import Price
-    from tilewright.planning.search.search import Search, State
+    from tilewright.planning.search.search import Round, Search, State
 
 FORMAT = "tilewright-plan-report"
 VERSION = 1
@@ -19,8 +19,11 @@ VERSION = 1
 def report(search: Search, winner: State) -> dict[str, Any]:
     """
     The report as JSON. Cycles are of whole programs; `short` are missing bytes. `second` is the best plan
-    that was not taken.
+    that was not taken, `nearest` the round that lacked least where nothing fits: its diagnosis has the event,
+    the tile, what is live, what is available, and whether that is a proof.
     """
+    nearest = min((r for r in search.rounds if r.verdict), key=lambda r: r.distance, default=None)
+    fits = any(not r.verdict for r in search.rounds)
     others = [s for key, s in search.known.items() if key != search.key(winner)]
     second = min(others, key=lambda s: (s.price.short > 0, s.value), default=None)
     points: dict[str, list[dict[str, Any]]] = {}
@@ -41,18 +44,21 @@ def report(search: Search, winner: State) -> dict[str, Any]:
         "winner": _state(search, winner),
         "second": None if second is None else _state(search, second),
         "points": points,
-        "rounds": [
-            {
-                "number": r.number,
-                "cycles": r.cycles,
-                "short": r.short,
-                "homes": r.homes,
-                "verdict": r.verdict or "fits",
-                "memory": r.memory,
-                "missing": r.missing,
-            }
-            for r in search.rounds
-        ],
+        "rounds": [_round(r) for r in search.rounds],
+        "nearest": None if nearest is None or fits else _round(nearest),
+    }
+
+
+def _round(found: Round) -> dict[str, Any]:
+    return {
+        "number": found.number,
+        "cycles": found.cycles,
+        "short": found.short,
+        "homes": found.homes,
+        "verdict": found.verdict or "fits",
+        "memory": found.memory,
+        "missing": found.missing,
+        "diagnosis": found.diagnosis,
     }
 
 
@@ -72,6 +78,10 @@ def price_json(price: Price) -> dict[str, Any]:
     return {
         "cycles": price.cycles,
         "row_bytes": price.rows,
+        "cycles_in_copies_below_words": {
+            "total": sum(price.copied.values()),
+            "by_operator": dict(sorted(price.copied.items(), key=lambda item: (-item[1], item[0]))),
+        },
         "cycles_by_operator": dict(sorted(price.cycles_of.items(), key=lambda item: (-item[1], item[0]))),
         "memory": [
             {

@@ -123,6 +123,13 @@ class Round:
     memory: str = ""
     missing: int = 0
     homes: str = ""
+    diagnosis: Mapping[str, Any] | None = None
+    """What the allocator said of the plan, as JSON."""
+
+    @property
+    def distance(self) -> tuple[bool, int]:
+        """How far a refused plan is from fitting: proofs after what only found no place, then by bytes."""
+        return bool(self.diagnosis and self.diagnosis["proof"]), self.missing
 
 
 @dataclass(frozen=True)
@@ -193,7 +200,13 @@ class Search:
         return found
 
     def refuse(
-        self, state: State, verdict: str, memory: str = "any", missing: int = 0, homes: str = ""
+        self,
+        state: State,
+        verdict: str,
+        memory: str = "any",
+        missing: int = 0,
+        homes: str = "",
+        diagnosis: Mapping[str, Any] | None = None,
     ) -> None:
         """
         Record that a plan does not fit: `missing` bytes of `memory`. What is left of it is counted as smaller
@@ -201,7 +214,7 @@ class Search:
         """
         number = len(self.rounds) + 1
         self.rounds.append(
-            Round(number, state.price.cycles, state.price.short, verdict, memory, missing, homes)
+            Round(number, state.price.cycles, state.price.short, verdict, memory, missing, homes, diagnosis)
         )
         self.refused[self.key(state)] = verdict
         need = next((n for n in state.price.needs if n.memory == memory), state.price.needs[0])

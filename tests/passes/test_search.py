@@ -24,8 +24,12 @@ from tilewright.frontends.workloads.encoder import Mode, Shape
 from tilewright.machine import load
 from tilewright.passes import pipeline
 from tilewright.passes.ir.graph import GraphOfModule
+from tilewright.passes.ir.support import RowsTooLong
 from tilewright.passes.ir.tensors import MACHINE
+from tilewright.passes.tile_plan_layouts import what_is_missing
 from tilewright.planning.graph import Graph, OperatorNode
+from tilewright.planning.memory.explain import AllocationError, solve
+from tilewright.planning.memory.problem import Buffer, Problem
 from tilewright.planning.operators import strategies
 from tilewright.planning.operators.base import Surroundings
 from tilewright.planning.operators.strategy import Choice
@@ -34,7 +38,7 @@ from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import choose
 from tilewright.planning.search.price import Pricer
 from tilewright.planning.search.report import report
-from tilewright.planning.search.search import BUDGETS, Search
+from tilewright.planning.search.search import BUDGETS, Effort, Search
 from tilewright.planning.search.workers import ExecutorError, executor_of
 from tilewright.planning.stages import PlanError
 from tilewright.planning.unfold import unfold
@@ -132,6 +136,79 @@ def test_the_report_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
     found = json.loads(path.read_text("utf-8"))
     assert found["format"] == "tilewright-plan-report"
     assert found["rounds"][-1]["verdict"] == "fits"
+
+
+def test_over_the_cap_every_plan_is_recorded_and_the_phases_are_named(tmp_path: Path) -> None:
+    """Rows that no plan keeps below the cap: bounded rounds, then the phases of the nearest plan."""
+    path = tmp_path / "plan.json"
+    with settings.use(settings.Settings(search="fast", plan_report=path, exchange_cap=16)):
+        module = parse_module(PRODUCT, ctx=(ctx := context()))
+        with pytest.raises(RowsTooLong, match="the cap is 16") as caught:
+            pipeline.compile(module, "t4", context=ctx)
+    assert any("bytes  y: matmul operands" in note for note in caught.value.notes)
+    found = json.loads(path.read_text("utf-8"))
+    rounds = found["rounds"]
+    assert 1 <= len(rounds) <= BUDGETS["fast"].rounds
+    assert all(r["memory"] == "rows" and r["missing"] > 0 for r in rounds)
+    assert len({r["cycles"] for r in rounds}) == len(rounds) or len(rounds) == 1
+    assert found["nearest"]["missing"] == min(r["missing"] for r in rounds)
+    assert f"{len(rounds)} plans were tried" in caught.value.notes
+
+
+def test_the_nearest_plan_says_what_bound_it() -> None:
+    """Tile, event, what is live, what is available, and whether that is a proof: of what came nearest."""
+    graph, machine = graph_of(PRODUCT, "t4"), load("t4")
+    search = Search(graph, machine, Plan(), BUDGETS["fast"])
+    for size in (1 << 19, 1 << 18):
+        problem = Problem((Buffer("y.left", size, 0, 0),), machine.available(), name="main")
+        with pytest.raises(AllocationError) as caught:
+            solve(problem)
+        missing, memory = what_is_missing(caught.value)
+        state = search.best()
+        search.refuse(
+            state, caught.value.message, memory, missing, "planned", caught.value.diagnosis.to_json()
+        )
+    found = report(search, search.favourite)["nearest"]
+    assert found["number"] == 2
+    said = found["diagnosis"]
+    assert said["proof"] and said["tile"] == 0 and said["event"] == 0
+    assert said["live_bytes"] == 1 << 18
+    assert said["available_bytes"] == sum(end - start for start, end in machine.available())
+    assert said["short_bytes"] == found["missing"] > 0
+
+
+def test_copies_below_words_are_a_line_of_the_report() -> None:
+    """Columns of half words that change places: their copies are told apart from the rest of the cycles."""
+    text = """
+builtin.module {
+  func.func @main(%x: tensor<64x64xf16> {tile_tensor.input = "x"}) -> tensor<64x64xf16> {
+    %t = tile_tensor.transpose %x permutation [1, 0] : (tensor<64x64xf16>) -> tensor<64x64xf16>
+    %y = tile_tensor.add %x, %t : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+    func.return %y : tensor<64x64xf16>
+  }
+}
+"""
+    search = Search(graph_of(text, "t4"), load("t4"), Plan(), BUDGETS["fast"])
+    said = report(search, search.favourite)["default"]["price"]["cycles_in_copies_below_words"]
+    result = api.run(api.compile(text, "t4"), {"x": np.zeros((64, 64), np.float16)}, {})
+    assert said["total"] == result.cycles["copy"] > 0
+    assert said["by_operator"] == {"y": said["total"]}
+
+
+@pytest.mark.parametrize(
+    ("program", "machine", "effort"),
+    [("vit_32_64_4_128_2_f8", "t16q", "off"), ("vit_32_64_4_128_12_f8", "t64qe", "fast")],
+)
+def test_small_memories_hold_what_fits(program: str, machine: str, effort: Effort) -> None:
+    """
+    64 KiB a tile: with one element of interleaved memory, arriving partials and panels lie elsewhere; 12
+    layers that are 7 KB short with every operator's favourite.
+    """
+    folder = Path(__file__).parents[1] / "data" / "fits"
+    text = (folder / f"{program}.mlir").read_text("utf-8")
+    module = parse_module(text, ctx=(ctx := context()))
+    pipeline.compile(module, str(folder / f"{machine}.toml"), context=ctx, search=effort)
+    assert pipeline.level_of(module) == "machine"
 
 
 @pytest.mark.slow
