@@ -37,9 +37,6 @@ from tilewright.planning.search.favourites import Decisions, choose
 from tilewright.planning.search.report import write_report
 from tilewright.planning.search.search import BUDGETS, DEFAULT_EFFORT, Effort, Search, State
 
-PIECES = 128
-"""A plan whose bytes find no place in one piece is tried again with so small a part of the memory less."""
-
 
 @dataclass(frozen=True)
 class TilePlanLayoutsPass(ProgramPass):
@@ -125,10 +122,7 @@ def _program(module: ModuleOp, demanded: Plan, option: str | None) -> tuple[Grap
 def what_is_missing(error: TileError) -> tuple[int, str]:
     """Bytes that an attempt to place a program lacked, and of which memory; (0, "any") where nobody knows."""
     if isinstance(error, AllocationError):
-        found = error.diagnosis
-        if not found.proof:  # the bytes are there, in pieces: a little less may find its place
-            return max(64, found.available // PIECES), found.memory
-        return found.short, found.memory
+        return error.diagnosis.lacking, error.diagnosis.memory
     if isinstance(error, RowsTooLong):
         return error.missing, "rows"
     return 0, "any"

@@ -26,6 +26,7 @@ BY_HAND: dict[str, str] = {
     "| products and norms | siglip, 1 layer | a layer |": "what each strategy gained when it came",
     "| rewrite of the pooling head | siglip, 1 layer | outside of the layers |": "what a rewrite gained",
     "| program | machine | off | fast | |": "what the search found when it came",
+    "| program | cycles |": "runs of minutes each, made when the search came",
     "| status | means |": "exit statuses",
 }
 """First line of a table with figures that no command writes: why."""

@@ -30,6 +30,8 @@ from tilewright.planning.memory.problem import (
 
 TRIAL_NODES = 60_000
 """Units placed in one trial of a suggestion."""
+PIECES = 128
+"""Where bytes are free but in pieces, a plan that takes so small a part of the memory less may be placed."""
 LARGEST = 10
 """Live buffers that are named."""
 TRIALS = 6
@@ -83,6 +85,11 @@ class Diagnosis:
     @property
     def short(self) -> int:
         return max(0, self.live - self.available)
+
+    @property
+    def lacking(self) -> int:
+        """By how many bytes another plan should be smaller to be worth placing."""
+        return self.short if self.proof else max(64, self.available // PIECES)
 
     def notes(self) -> tuple[str, ...]:
         """The facts as lines."""
