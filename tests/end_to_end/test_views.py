@@ -156,6 +156,25 @@ def test_a_sequence_that_begins_with_a_broadcast() -> None:
     assert not differs(text, {"x": x, "b": b}, "t4")
 
 
+@pytest.mark.parametrize("dtype", ["i32", "f16", "f8E4M3FN"])
+def test_a_sequence_that_begins_with_a_part_of_a_larger_value(dtype: str) -> None:
+    """A part that leaves out whole words is not copied with what surrounds it, where nothing was written."""
+    part = f"tensor<2x33x7x{dtype}>"
+    text = f"""
+    func.func @main(
+        %x: tensor<3x33x7x{dtype}> {{tile_tensor.input = "x"}}, %z: {part} {{tile_tensor.input = "z"}})
+        -> (!tile_repeat.sequence<2 x {part}> {{tile_tensor.output = "y"}}) {{
+      %s = tile_tensor.sort %x axis 0 : (tensor<3x33x7x{dtype}>) -> tensor<3x33x7x{dtype}>
+      %c = tile_tensor.slice %s offsets [0, 0, 0] sizes [2, 33, 7] : (tensor<3x33x7x{dtype}>) -> {part}
+      %p = tile_repeat.pack %c, %z : !tile_repeat.sequence<2 x {part}>
+      return %p : !tile_repeat.sequence<2 x {part}>
+    }}"""
+    draw = np.random.default_rng(0).integers
+    kind = np.int32 if dtype == "i32" else np.float32
+    inputs = {"x": draw(-8, 8, (3, 33, 7)).astype(kind), "z": draw(-8, 8, (2, 33, 7)).astype(kind)}
+    assert not differs(text, inputs, "t4")
+
+
 X, Q = "tensor<16x16xf16>", "tensor<15x16xf16>"
 ATTENTION = f"""
     %y = tile_tensor.attention %q, %k, %v scale 0.25 : ({Q}, {Q}, {Q}) -> {Q}
