@@ -2,9 +2,11 @@
 """
 `tile-import FILE`: reads a model of another framework and writes it as a program folder.
 
-FILE is StableHLO (`.mlir`): text, pretty or generic, or bytecode, for which jaxlib is needed; or ONNX
-(`.onnx`), for which the extra `onnx` is needed. Parameters, sample inputs and expected outputs are written
-beside the program, so that `tile-run DIR` checks it at once.
+FILE is StableHLO (`.mlir`): text, pretty or generic, or bytecode, for which jaxlib is needed; ONNX (`.onnx`),
+for which the extra `onnx` is needed; what `torch.export.save` wrote (`.pt2`); or `MODULE:NAME`, a function
+without arguments of a module or file of Python that returns `module, x` of torch or `function, x` of JAX.
+Parameters, sample inputs and expected outputs are written beside the program, so that `tile-run DIR` checks
+it at once.
 
 Exit status: 0 good; 1 the model cannot be read or has no meaning on tiles; 2 unknown flags.
 """
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
 
 def _parser() -> ToolParser:
     parser = ToolParser("tile-import", __doc__)
-    parser.add_argument("model", type=Path, metavar="FILE", help="the model: .mlir (StableHLO), .onnx")
+    parser.add_argument(
+        "model", type=Path, metavar="FILE", help="the model: .mlir (StableHLO), .onnx, .pt2, MODULE:NAME"
+    )
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder to write")
     parser.add_argument(
         "--sample",
@@ -88,7 +92,9 @@ def read_model(path: Path) -> Model:
         return read_stablehlo(decode(data, str(path)), str(path), current_sources())
     raise TileError(
         f"'{path}' is no kind of model that is known",
-        notes=("known endings: .mlir, .stablehlo (text or bytecode of StableHLO), .onnx",),
+        notes=(
+            "known: .mlir, .stablehlo (text or bytecode of StableHLO), .onnx, .pt2 (torch's), MODULE:NAME",
+        ),
     )
 
 
@@ -130,6 +136,29 @@ def _from_onnx(options: Any) -> Imported:
     )
 
 
+def _from_python(options: Any) -> Imported:
+    """A file of `torch.export.save`, or what `MODULE:NAME` gives."""
+    from tilewright.frontends import from_torch
+    from tilewright.frontends.objects import from_object
+
+    roll = not options.no_roll
+    if options.model.suffix == ".pt2":
+        sample = _sample(options.sample)
+        return from_torch(options.model, sample=sample, precision=options.precision, roll=roll)
+    positions = [int(word) for word in _words(options.parameters) if word.isdigit()]
+    return from_object(str(options.model), parameters=positions, precision=options.precision, roll=roll)
+
+
+def _imported(options: Any) -> Imported:
+    from tilewright.frontends.objects import is_named_object
+
+    if options.model.suffix == ".onnx":
+        return _from_onnx(options)
+    if options.model.suffix == ".pt2" or is_named_object(str(options.model)):
+        return _from_python(options)
+    return _from_stablehlo(options)
+
+
 def bindings(words: Sequence[str]) -> dict[str, int]:
     """Extents by name of `batch=1` or `batch=1,tokens=16`. Raises `TileError`."""
     found: dict[str, int] = {}
@@ -144,7 +173,7 @@ def bindings(words: Sequence[str]) -> dict[str, int]:
 def run(arguments: Sequence[str]) -> None:
     """Do what the command line says. Raises `TileError`."""
     options = _parser().parse_args(arguments)
-    imported = _from_onnx(options) if options.model.suffix == ".onnx" else _from_stablehlo(options)
+    imported = _imported(options)
     imported.write(options.output)
     report = imported.report()
     if options.report is not None:

@@ -402,6 +402,29 @@ def test_all_that_is_missing_in_one_error() -> None:
         )
 
 
+@pytest.mark.slow
+@needs_torch
+def test_models_are_imported_by_the_tool(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import torch
+
+    from tilewright.tools import tile_import, tile_run
+
+    (tmp_path / "models.py").write_text(
+        "import torch\ndef sample():\n    return torch.nn.Linear(6, 4), torch.ones(3, 6)\n"
+    )
+    program = torch.export.export(torch.nn.Sequential(torch.nn.Linear(6, 4)), (torch.ones(3, 6),))
+    torch.export.save(program, tmp_path / "model.pt2")
+    np.savez(tmp_path / "inputs.npz", input=np.full((3, 6), 2, np.float32))
+    for words in (
+        [f"{tmp_path}/models.py:sample"],
+        [f"{tmp_path}/model.pt2", "--sample", f"{tmp_path}/inputs.npz"],
+    ):
+        assert tile_import.main([*words, "-o", str(tmp_path / "out")]) == 0
+        assert "2 operations (nothing raised), 2 parameters" in capsys.readouterr().out
+        assert tile_run.main([str(tmp_path / "out"), "--machine", "t4"]) == 0
+    assert read_sample(tmp_path / "out" / "inputs.safetensors")["input"].min() == 2
+
+
 def test_objects_that_are_no_models(tmp_path: Path) -> None:
     (tmp_path / "models.py").write_text("number = 3\ndef broken(): return 1 / 0\n")
     with pytest.raises(TileError, match=r"models\.py:number' gives no model, but int"):
