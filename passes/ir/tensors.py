@@ -145,6 +145,7 @@ def operator_of(op: Operation) -> Operator:
         attributes["zero_lanes"] = all(zero_lanes(value) for value in op.operands[:2])
     if op.name == "tile_tensor.matmul":
         attributes["zero_lanes"] = all(lanes_of_zeros(value) for value in op.operands[:2])
+        attributes["host_lanes"] = tuple(is_parameter(value) for value in op.operands[:2])
     if op.name == "tile_tensor.dynamic_update_slice":
         attributes["in_place"] = is_last_reader(op, 0)
     name = op.name.partition(".")[2]
@@ -173,6 +174,26 @@ def lanes_of_zeros(value: SSAValue, depth: int = 16) -> bool:
         return False
     read = op.operands[2:] if kind == "matmul" else op.operands
     return all(lanes_of_zeros(v, depth - 1) for v in read)
+
+
+def is_parameter(value: SSAValue) -> bool:
+    """
+    Whether a value is a parameter, also in a repeat and by way of its home: behind its elements are the zeros
+    that the host writes, or a conversion.
+    """
+    while isinstance(value.owner, Operation) and value.owner.name in (
+        "tile_layout.home",
+        "tile_layout.materialize",
+    ):
+        value = value.owner.operands[0]
+    while isinstance(value, BlockArgument) and isinstance(parent := value.block.parent_op(), RepeatOp):
+        if value.index < len(parent.carried_args):
+            return False
+        value = parent.operands[value.index]
+    function = value.owner.parent_op() if isinstance(value, BlockArgument) else None
+    return isinstance(function, FuncOp) and PARAMETER_ATTRIBUTE in argument_attributes(
+        function.arg_attrs, cast("BlockArgument", value).index
+    )
 
 
 def finite_lanes(value: SSAValue) -> bool:

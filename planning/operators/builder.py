@@ -131,6 +131,8 @@ class Builder:
         finite_lanes: bool = False,
         pad_words: Mapping[str, Mapping[int, int]] | None = None,
         loose: Collection[str] = (),
+        completed: Mapping[str, int] | None = None,
+        zeros: str | None = None,
     ) -> list[str]:
         """
         Bring several tensors into the layouts wanted, in one exchange phase where possible; returns the
@@ -141,7 +143,9 @@ class Builder:
         nobody reads it. `finite_lanes`: beside the views the sources hold nothing but finite numbers, which
         may come along in a last word that is completed. `pad_words`: for some of `names`, by storage axis,
         the word that the padding behind its panels repeats instead of zero.
-        `loose`: names of results that are not padded.
+        `loose`: names of results that are not padded. `completed`: for some of `names` the axis of the view
+        behind which the layout has more storage: it gets the zeros that the source has there if the name is
+        `zeros`, else copies of the last elements.
         """
         phase = _Phase()
         results: list[str] = []
@@ -151,12 +155,23 @@ class Builder:
             have = self.get(src)
             lanes = not dst_view.is_bijection(layout.shape)  # storage that is no element of the tensor
             exact = zero_pad and lanes and not finite_lanes
-            padded = exact or (zero_pad and bool(panel_padding(layout)))
+            written = name == zeros  # with zeros behind it, which the host wrote
+            padded = (exact and not written) or (zero_pad and bool(panel_padding(layout)))
             if have.layout == layout and view == dst_view and not padded:
                 results.append(src)
                 continue
             dst = self.add_buffer(name, layout, have.dtype)
             source = (src, view, dst_view)
+            if completed and name in completed:
+                moves = self._completed(source, dst, completed[name], zeros=written)
+                if moves is not None:
+                    if not self._move_into(phase, moves, dst, reason, None) and zero_pad:
+                        phase.before.append(
+                            (lambda d: lambda: self.fill_padding(d, f"{reason}: padding"))(dst)
+                        )
+                    results.append(dst)
+                    continue
+                exact = zero_pad
             if not exact:
                 source = self._complete_words(source, dst)
                 lanes = not source[2].is_bijection(layout.shape)
@@ -373,6 +388,31 @@ class Builder:
             return source
         longer = self._whole_words(source, dst)
         return longer if longer != source and kind(longer) == "words" else source
+
+    def _completed(
+        self, source: tuple[str, View, View], dst: str, axis: int, *, zeros: bool
+    ) -> list[tuple[str, View, View]] | None:
+        """
+        The moves that also write what the target has behind an axis: one that is longer, with the zeros of
+        the source, or a second one of copies of the last elements. None where that cannot be said by views.
+        """
+        src, view, dst_view = source
+        have, target = self.get(src), self.get(dst)
+        extent = view.shape[axis]
+        storage = dst_view.digits[axis][0][1] if len(dst_view.digits[axis]) == 1 else -1
+        full = target.layout.axes[storage].extent if storage >= 0 else 0
+        longer = _lengthen(dst_view, axis, full, target.layout)
+        if longer is None:
+            return None
+        if zeros:
+            other = _lengthen(view, axis, full, have.layout)
+            return None if other is None else [(src, other, longer)]
+        starts = [0] * len(view.shape)
+        sizes = [*view.shape[:axis], full - extent, *view.shape[axis + 1 :]]
+        ends = [*starts[:axis], extent, *starts[axis + 1 :]]
+        last = view.slice([*starts[:axis], 2 * extent - full, *starts[axis + 1 :]], sizes)
+        behind = longer.slice(ends, sizes)
+        return None if last is None or behind is None else [source, (src, last, behind)]
 
     def _whole_words(self, source: tuple[str, View, View], dst: str) -> tuple[str, View, View]:
         """

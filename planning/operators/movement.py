@@ -13,7 +13,7 @@ import numpy as np
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import is_integer, itemsize, numpy_dtype
 from tilewright.machine.numerics.rounding import round_to
-from tilewright.planning.layout import View
+from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div
 from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.strategy import Strategy
@@ -111,8 +111,22 @@ def expand_convert(
 ) -> Stages:
     """An explicit change of layout; `target` is where the result is to lie."""
     builder = Builder(operator, operands, machine)
-    (name,) = builder.convert([("in0", operands[0].view, target)], ["result"], operator.name)
+    (name,) = builder.convert(
+        [("in0", operands[0].view, target)], ["result"], operator.name, zero_pad=_has_room(*target)
+    )
     return builder.finish((name, target[1]))
+
+
+def _has_room(layout: Layout, view: View) -> bool:
+    """
+    Whether storage for a whole word of 8-bit elements or more lies behind an axis of a view: whoever wants a
+    parameter there wants zeros behind it (`MatmulRecord.filler`).
+    """
+    return any(
+        layout.axes[ds[0][1]].extent - view.offsets[ds[0][1]] - ds[0][0] >= 4
+        for ds in view.digits
+        if len(ds) == 1 and ds[0][1] >= 0 and ds[0][2] == 1
+    )
 
 
 def _part(view: View, offsets: list[int], sizes: tuple[int, ...], steps: Sequence[int] | None = None) -> View:

@@ -27,7 +27,15 @@ from tilewright.planning.operators.matmul.places import (
     result_place,
     stored_view,
 )
-from tilewright.planning.operators.matmul.records import BLOCKS, PARTS, MatmulRecord, check_record, shape_of
+from tilewright.planning.operators.matmul.records import (
+    BLOCKS,
+    PARTS,
+    MatmulRecord,
+    check_record,
+    contracted,
+    hosted,
+    shape_of,
+)
 from tilewright.planning.operators.matmul.shape import (
     Shape,
     canonical,
@@ -62,6 +70,7 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
     own = first_addend(operator)
     names += [f"in{i}" for i in range(2, len(operands))]
     wanted = [0, 1] if own is None else [0, 1, own]
+    host = hosted(operator) if record.filler else None
     found = builder.convert(
         [
             (names[i], operands[i].view, target)
@@ -74,6 +83,8 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
         zero_pad=True,
         finite_lanes=shape_of(operator, record).lanes,
         loose=["addend"],
+        completed={} if host is None else {("left", "right")[i]: contracted(operator, i) for i in (0, 1)},
+        zeros=None if host is None else ("left", "right")[host],
     )
     a, w = (found[1], found[0]) if record.swap else (found[0], found[1])
     shape = shape_of(operator, record)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tilewright.machine import Machine
 from tilewright.planning.operators.base import Operator, Record
 from tilewright.planning.operators.blocks import block_layout
-from tilewright.planning.operators.matmul.shape import Shape, canonical, swapped, used_grid
+from tilewright.planning.operators.matmul.shape import PANEL_WORD, Shape, canonical, swapped, used_grid
 
 PARTS, BLOCKS = "parts", "blocks"
 
@@ -39,6 +39,11 @@ class MatmulRecord(Record):
     Where the reduction leaves the result: "parts", with the tiles that have partials of it, or "blocks" of
     rows over all tiles (`block_layout`).
     """
+    filler: bool = False
+    """
+    The contraction ends in a whole panel: zeros that the host writes behind a parameter, times copies of the
+    last elements of the other operand's rows, which are as finite as they are. Nothing is filled by a kernel.
+    """
 
 
 def shape_of(operator: Operator, record: MatmulRecord) -> Shape:
@@ -47,6 +52,7 @@ def shape_of(operator: Operator, record: MatmulRecord) -> Shape:
         swapped(canonical(operator), record.swap),
         word=record.word,
         lanes=bool(operator.attributes.get("zero_lanes", False)),
+        filled=record.filler,
     )
     if record.batch == 1:
         return shape
@@ -79,6 +85,11 @@ def check_record(operator: Operator, record: MatmulRecord, machine: Machine) -> 
             f"target {BLOCKS} is for products of two axes and whole panels, not swapped, with share 1",
             hint=f"use target {PARTS}",
         )
+    if record.filler and hosted(operator) is None:
+        raise operator.error(
+            "a filler is for a contraction that ends inside a panel, of a parameter and something else",
+            hint="use filler = false",
+        )
     used = math.prod(parts)
     if record.base < 0 or record.base + used > machine.tiles:
         raise operator.error(
@@ -86,3 +97,27 @@ def check_record(operator: Operator, record: MatmulRecord, machine: Machine) -> 
             f"machine {machine.name} has {machine.tiles}",
             hint="lower one of the parts",
         )
+
+
+def hosted(operator: Operator) -> int | None:
+    """
+    The operand of a product behind whose contraction the host may write zeros: the only parameter, of the
+    type that the kernel reads, with fewer missing elements than there are. None if there is no such operand,
+    or nothing to fill.
+    """
+    shape = canonical(operator)
+    hosts = [i for i, host in enumerate(operator.attributes.get("host_lanes", ())) if host]
+    missing = -shape.k % shape.inputs
+    given = tuple(dtype for _, dtype in operator.operand_types[:2])
+    if len(hosts) != 1 or not 0 < missing <= shape.k or given != shape.operand_dtype:
+        return None
+    if shape.k % PANEL_WORD or shape.batch:
+        return None
+    return hosts[0]
+
+
+def contracted(operator: Operator, number: int) -> int:
+    """The axis of an operand of a product that is summed over."""
+    rank = len(operator.operand_types[number][0])
+    turned = bool(operator.attributes.get(("transpose_a", "transpose_b")[number]))
+    return rank - 2 if turned == (number == 0) else rank - 1

@@ -44,6 +44,7 @@ class Shape:
     word: int = 0  # elements that rows are completed to
     shared: bool = False  # the streamed operand is one for all batches
     lanes: bool = False  # lanes of zeros complete the contraction to whole words of the narrowest type
+    filled: bool = False  # the contraction is completed to whole panels
 
     @property
     def b(self) -> int:
