@@ -103,6 +103,19 @@ def slack_of(step: Step, before: Slack | None) -> Slack:
     return Slack(np.where(np.isfinite(wide), wide, 0.0), free, np.where(np.isfinite(size), size, 0.0))
 
 
+def takes_unrounded(op: Any, operand: Any) -> bool:
+    """
+    Whether an operation may be fused with the sum, product or norm that it takes: the rounding of that must
+    not show in more than the last place of the result. A sum in 8 bits always shows, by its saturation.
+    """
+    taken, result = element_of(operand), element_of(op.result)
+    if is_float8(taken):
+        return False
+    if isinstance(op, tt.GeluOp):
+        return taken == result or str(taken) == "f32"
+    return isinstance(op, tt.CastOp) or taken == result
+
+
 def bounds(step: Step, slack: Slack | None = None) -> Bounds:
     """
     The bounds of one step of the reference; `slack` is how far one operand may lie from the one given.
@@ -242,6 +255,7 @@ def _matmul(op: tt.MatmulOp, operands: Sequence[Array], exact: Array) -> Error:
     if not addends:
         return wide, free
     total = sum(addends, magnitude + wide)
+    free = free | (total * (1 + 4 * F32_UNIT) >= _F32_LARGEST)
     return wide + 1.01 * (len(addends) + 1) * F32_UNIT * total, free  # further terms of the sum in f32
 
 

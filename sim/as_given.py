@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import reference
-from tilewright.dialects.bounds import Bounds, Slack, bounds, slack_of
+from tilewright.dialects.bounds import Bounds, Slack, bounds, slack_of, takes_unrounded
 from tilewright.dialects.entry import read_entry
 from tilewright.dialects.tensor.base import element_of, is_float
 from tilewright.dialects.tile_tensor import AddOp, CastOp, GeluOp, LayerNormOp, MatmulOp, MovementOperation
@@ -135,7 +135,10 @@ class AsGiven:
         """How far the one operand of a step that was not shown may lie from the reference's."""
         loose = [operand for operand in step.op.operands if operand in self._loose]
         fused = isinstance(step.op, GeluOp | AddOp | CastOp) and len(loose) == 1
-        return self._slack.get(loose[0]) if fused else None
+        slack = self._slack.get(loose[0]) if fused else None
+        if slack is None or takes_unrounded(step.op, loose[0]):
+            return slack
+        return Slack(np.zeros_like(slack.wide), np.zeros_like(slack.free), np.zeros_like(slack.size))
 
     def _judge(
         self,

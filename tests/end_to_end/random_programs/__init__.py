@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+from .edges import edge
 from .movement import boxes
 from .operations import OPERATIONS
 from .repeats import repeat
@@ -26,7 +27,12 @@ def program(seed: int, first: Callable[[Writer], Value] | None = None) -> Progra
     for _ in range(w.rng.randint(1, 4)):
         results.append(w.rng.choice(OPERATIONS)(w))
     outputs = [results[-1], *w.rng.sample(results[:-1], min(len(results) - 1, w.rng.randint(0, 2)))]
-    return finish(w, [*outputs, *siblings(w, seed), *(boxes(w, seed) if seed % 3 == 0 else ())])
+    outputs += siblings(w, seed)
+    if seed % 3 == 0:
+        outputs += boxes(w, seed)
+    if seed % 3 == 1:
+        outputs += edge(w, seed)
+    return finish(w, outputs)
 
 
 def repeated(seed: int) -> Program:
