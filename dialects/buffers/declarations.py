@@ -57,6 +57,11 @@ class AllocOp(IRDLOperation):
     def verify_(self) -> None:
         if self.category.data not in CATEGORIES:
             raise VerifyException(f"category {self.category.data!r} is none of {', '.join(CATEGORIES)}")
+        least = self.result.type.shard_bytes
+        if self.stride is not None and self.stride.value.data < least:
+            raise VerifyException(
+                f"members of {least} bytes overlap where they begin every {self.stride.value.data}"
+            )
 
     @classmethod
     def parse(cls, parser: Parser) -> AllocOp:

@@ -482,7 +482,11 @@ def _solve(problem: Problem, nodes: int, polish: float) -> tuple[Solution, bool]
             label = f"{names[champion]}, {step}"
         return keep
 
-    hopeless = any(p.short > 0 for memory in memories(problem) for p in payloads(problem, memory))
+    lost = np.flatnonzero((at < 0).all(axis=0))
+    hopeless = bool(best[0]) and (
+        _fit_nowhere(model, lost)
+        or any(p.short > 0 for memory in memories(problem) for p in payloads(problem, memory))
+    )
     while best[0] and spent < nodes and not hopeless:
         trial = np.stack([_move(model, orders[c], at[c], rng) for c in range(CHAINS)])
         keep = keep_better(_pack(model, trial, hints, snug, pinned), "orders searched")
@@ -500,6 +504,14 @@ def _solve(problem: Problem, nodes: int, polish: float) -> tuple[Solution, bool]
             order = sorted(range(CHAINS), key=lambda c: (*scores[c].tolist(), c))
             at[order[CHAINS // 2 :]], scores[order[CHAINS // 2 :]] = at[order[0]], scores[order[0]]
     return solution(best_at, spent + polished, label), not best[0]
+
+
+def _fit_nowhere(model: _Model, units: Ints) -> bool:
+    """Whether one of the units has no place even with nothing else there but what is pinned."""
+    rows, n = len(units), len(model)
+    pinned, hints = np.repeat(model.pins[None, :], rows, axis=0), np.zeros((rows, n), np.int64)
+    at = _pack(model, units[:, None], hints, np.zeros(rows, np.bool_), pinned)
+    return bool((at[np.arange(rows), units] < 0).any())
 
 
 def _best(scores: Ints) -> int:

@@ -11,13 +11,17 @@ a step should take is in the program and nowhere else.
 
 from __future__ import annotations
 
-import re
+import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import mutants
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from peak_memory import peak_bytes
 
 FEW, MANY = 5, 26
 """Mutants of each kind in the fast and in the slow set."""
@@ -26,22 +30,9 @@ SECONDS = 8.0
 BYTES = 2 << 30
 
 
-def memory_bytes(anew: bool = False) -> int:
-    """
-    The most memory that this process has had since the last call with `anew`, which forgets what it had
-    before: other tests run in the same process. 0 where there is no way to tell.
-    """
-    status, forget = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-    if not status.exists() or not forget.exists():
-        return 0
-    if anew:
-        forget.write_text("5", "ascii")  # resets the high-water mark, proc(5)
-    return int(re.search(r"VmHWM:\s*(\d+) kB", status.read_text("ascii"))[1]) * 1024  # type: ignore[index]
-
-
 def judged(kind: str, count: int, seed: int) -> Counter[str]:
     verdicts: Counter[str] = Counter()
-    held = memory_bytes(anew=True)
+    held = peak_bytes(anew=True)
     for one, mutant in mutants.mutants(kind, count, seed):
         start = time.process_time()
         try:
@@ -54,7 +45,7 @@ def judged(kind: str, count: int, seed: int) -> Counter[str]:
         verdicts[outcome.verdict] += 1
         if outcome.verdict == "inert":
             verdicts[f"inert: {outcome.detail}"] += 1
-    assert memory_bytes() - held < BYTES
+    assert peak_bytes() - held < BYTES
     return verdicts
 
 

@@ -324,3 +324,13 @@ def test_problems_and_solutions_survive_their_files() -> None:
     assert Problem.from_json(tiny(3).to_json()) == tiny(3)
     solution = Solution(addresses, (), 5, 4, 3, "area")
     assert Solution.from_json(solution.to_json(problem), problem) == solution
+
+
+def test_what_fits_nowhere_ends_the_search() -> None:
+    """A tail longer than any range: no order can help, and none is tried."""
+    others = [Buffer(f"b{i}", 64, 0, 9) for i in range(20)]
+    problem = problem_of(*others, Buffer("rows", 64, 0, 9, tail=1 << 31))
+    with pytest.raises(Unplaced) as failed:
+        allocate(problem, 50_000, polish=0)
+    assert failed.value.solution.nodes < 1000
+    assert [a is None for a in failed.value.solution.addresses] == [False] * 20 + [True]

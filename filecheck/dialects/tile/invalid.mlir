@@ -15,6 +15,11 @@
 
 // -----
 
+// CHECK: members of 16 bytes overlap where they begin every 8
+%x = tile.alloc "x" activations stride 8 : !tile.buffer<f16, "[8]", 2>
+
+// -----
+
 // CHECK:      :35: error: expected a !tile.buffer type, found tensor<8xf16>
 // CHECK-NEXT: %x = tile.alloc "x" activations : tensor<8xf16>
 // CHECK-NEXT:                                   ^~~~~~~~~~~~~
