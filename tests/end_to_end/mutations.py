@@ -227,6 +227,47 @@ def infinity_is_beyond(true: Callable[..., Any], x: Any, dtype: str, *a: Any, **
     return true(np.clip(x, -largest, largest) if dtype.endswith("FNUZ") else x, dtype, *a, **k)
 
 
+def swapped(true: Callable[..., Any], ins: Any, *a: Any) -> Any:
+    """The other operand is selected."""
+    return true([ins[0], ins[2], ins[1]], *a)
+
+
+def sees_more(name: str, change: Callable[[int], int]) -> Mutation:
+    """Another key is seen: `before`, `after` or `rows` of the kernels that know where a query stands."""
+    return Mutation(
+        kernels,
+        "_seen",
+        lambda true, s, q, k, scalars, hidden: true(
+            s, q, k, {**scalars, name: change(int(scalars[name]))}, hidden
+        ),
+    )
+
+
+def last_of_several(true: Callable[..., Any], kind: str, x: Any) -> Any:
+    return (x.shape[-1] - 1 - true(kind, x[..., ::-1])).astype(np.int32)
+
+
+def turned_around(true: Callable[..., Any], x: Any, descending: bool) -> Any:
+    """A falling order is a rising one from its end: what is equal changes places."""
+    return np.ascontiguousarray(true(x, False)[..., ::-1]) if descending else true(x, descending)
+
+
+def nan_sorts_low(true: Callable[..., Any], x: Any, descending: bool) -> Any:
+    return true(np.where(np.isnan(x), -np.inf, x) if x.dtype.kind == "f" else x, descending)
+
+
+def clamped_rows(true: Callable[..., Any], base: Any, places: Any, *a: Any) -> Any:
+    return true(base, np.clip(places, 0, len(base) - 1), *a)
+
+
+def scaled_mask(true: Callable[..., Any], x: Any, y: Any, scale: float, *a: Any) -> Any:
+    return true(x, (y * scale).astype(y.dtype), scale, *a)
+
+
+def modulo(true: Callable[..., Any], x: Any, distance: Any, bits: int) -> Any:
+    return true(x, distance % bits, bits)
+
+
 FP8 = r"f8E\w+>( |$)"
 _PRODUCT, _ATTENTION = r"\.matmul", r"\.attention"
 
@@ -298,6 +339,39 @@ MUTATIONS: dict[str, tuple[str, Mutation]] = {
     "indices out of range give zeros": (r"\.gather", other_scalars("gather_rows", lambda s: {k: v for k, v in s.items() if k != "rows"})),
     "indices out of range are clamped": (r"\.gather.*out_of_range zero", other_scalars("gather_rows", lambda s: {"rows": 2, **s})),
     "pads with 0": (r"\.pad.*value", Mutation(movement, "fill_word", lambda true, value, dtype: true(0, dtype))),
+    # what saturates or is told not to
+    "running sums do not saturate": (r"\.cumsum.*f8E\w+>( |$)", with_argument(numerics, "cumsum_rows", "saturate", False)),
+    "sums by index do not saturate": (r"\.scatter_add.*f8E\w+>( |$)", with_argument(numerics, "scatter_add_rows", "saturate", False)),
+    "partials do not saturate": (r"\.matmul.*f8E\w+>( |$)", with_argument(numerics, "reduce_partials", "saturate", False)),
+    "attention does not saturate": (r"\.attention.*f8E\w+>( |$)", with_argument(numerics, "softmax_merge", "saturate", False)),
+    "reductions always saturate": (r"reduce .*saturate = false", with_argument(numerics, "reduce_rows", "saturate", True)),
+    "norms always saturate": (r"_norm.*saturate = false", with_argument(numerics, "layer_norm_rows", "saturate", True)),
+    "bias_gelu always saturates": (r"bias_gelu.*saturate = false", with_argument(numerics, "bias_gelu_rows", "saturate", True)),
+    "running sums always saturate": (r"\.cumsum.*saturate = false", with_argument(numerics, "cumsum_rows", "saturate", True)),
+    # selection, bits, whole numbers
+    "the other operand is selected": (r"\.select", Mutation(kernels.SEMANTICS, "pointwise.select", swapped)),
+    "equal is less or equal": (r"compare le", other_kernel("pointwise.le", "pointwise.lt")),
+    "NaN is finite": (r"\.is_finite", Mutation(pointwise.FLOATS, "is_finite", lambda true, x: ~np.isinf(x))),
+    **{
+        f"{name} takes its distance modulo the bits": (rf"\.{name}", Mutation(pointwise.INTEGERS, name, modulo))
+        for name in ("shift_left", "shift_right_arithmetic", "shift_right_logical")
+    },
+    "a remainder has the sign of the divisor": (r"\.remainder", Mutation(pointwise.FLOATS, "remainder", lambda true, x, y: np.mod(x, y))),
+    "an integer remainder by zero is zero": (r"\.remainder.*i(8|32)>", Mutation(pointwise.INTEGERS, "remainder", lambda true, x, y: np.where(y == 0, 0, true(x, y)))),
+    "negative powers of integers are taken without their sign": (r"\.pow.*i(8|32)>", Mutation(pointwise.INTEGERS, "pow", lambda true, x, y, *a: true(x, np.abs(y), *a))),
+    "halves are rounded away from zero": (r"\.round ", Mutation(pointwise.FLOATS, "round", lambda true, x: np.copysign(np.floor(np.abs(x) + 0.5), x))),
+    "the sign of a zero is +0": (r"\.sign ", Mutation(pointwise.FLOATS, "sign", positive_zero)),
+    "any is all": (r"reduce any", other_kernel("reduce.max", "reduce.min")),
+    # order
+    "argmax finds the last of several": (r"\.argm(ax|in)", Mutation(numerics, "extreme_index_rows", last_of_several)),
+    "a falling order turns what is equal around": (r"(sort|top_k).*", Mutation(numerics, "sort_rows", turned_around)),
+    "NaN is below everything": (r"(sort|top_k).*", Mutation(numerics, "sort_rows", nan_sorts_low)),
+    "an index outside adds to the nearest row": (r"\.scatter_add", Mutation(numerics, "scatter_add_rows", clamped_rows)),
+    # which keys a query sees
+    "a causal query sees the next key": (r"causal", sees_more("after", lambda n: n + 1)),
+    "a window is one wider": (r" window ", sees_more("before", lambda n: n + 1)),
+    "a mask behind the scale is scaled": (r"after_scale", Mutation(numerics, "scaled_add", scaled_mask)),
+    "norms have no scale": (r"layer_norm.* scale", with_argument(numerics, "norm_apply", "scale", 0)),
     # passes
     "a sum is fused whatever its type": (r"approximate tanh", Mutation(tile_fuse_epilogues, "fusable", any_fusable)),
 }  # fmt: skip

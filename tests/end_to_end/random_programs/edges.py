@@ -73,6 +73,15 @@ def beyond_of_rows(w: Writer, turn: int) -> list[Value]:
     return found
 
 
+def beyond_of_attention(w: Writer, turn: int) -> list[Value]:
+    """Means of values beyond an 8-bit type."""
+    dtype = FP8[turn % len(FP8)]
+    far = min(1.6 * float_format(dtype).max_value, 65504.0)
+    q, k = given(w, drawn(w, (1.0, -1.0, 0.5), 3, 4), "f16"), given(w, drawn(w, (1.0, 0.0), 5, 4), "f16")
+    v = given(w, np.repeat(drawn(w, (far, -far, far, 1.0), 1, 6), 5, axis=0), "f16")
+    return [w.op("attention", [q, k, v], "scale 0.5", (3, 6), dtype, saturating(turn))]
+
+
 def far_scores(w: Writer, turn: int) -> list[Value]:
     """Rows whose exponentials overflow unless the right extreme is subtracted."""
     dtype = TYPES[turn % len(TYPES)]
@@ -94,4 +103,4 @@ def rows_with_nan(w: Writer, turn: int) -> list[Value]:
     return [result]
 
 
-EDGES = (overflowing_sum, beyond_of_bias_gelu, beyond_of_rows, far_scores, rows_with_nan)
+EDGES = (overflowing_sum, beyond_of_bias_gelu, beyond_of_rows, beyond_of_attention, far_scores, rows_with_nan)
