@@ -140,7 +140,9 @@ def _mod(node: Node) -> SSAValue:
 
 
 def _shift(node: Node) -> SSAValue:
-    name = "shift_left" if node.get("direction") == "LEFT" else "shift_right_logical"
+    signed = not str(node.element(0)).startswith("ui")
+    right = "shift_right_arithmetic" if signed else "shift_right_logical"
+    name = "shift_left" if node.get("direction") == "LEFT" else right
     return node.binary(name, node.value(0), node.value(1))
 
 

@@ -113,14 +113,26 @@ def _scores(value: SSAValue, factor: float) -> _Scores | None:
     return None
 
 
-def _scaled(value: SSAValue) -> tuple[SSAValue, float]:
-    """A value as another times a number."""
-    made = owner(value, "multiply", "divide")
-    if made is not None:
-        for x, number in pairs(made):
-            found = number_of(number)
-            if found is not None and found > 0 and math.isfinite(found):
-                return x, found if made.kind == "multiply" else 1.0 / found
+def _scaled(emit: Emitter, value: SSAValue) -> tuple[SSAValue, float]:
+    """A value as another times a number, which may stand behind views of it."""
+    views: list[HloOperation] = []
+    inner = value
+    while (view := owner(inner, "reshape", "transpose")) is not None:
+        views.append(view)
+        inner = view.operands[0]
+    made = owner(inner, "multiply", "divide")
+    if made is None:
+        return value, 1.0
+    for x, number in pairs(made):
+        found = number_of(number)
+        if found is None or found <= 0 or not math.isfinite(found):
+            continue
+        for view in reversed(views):
+            if view.kind == "reshape":
+                x = emit.op("reshape", [x], shape=shape_of(view.results[0]))
+            else:
+                x = emit.op("transpose", [x], permutation=view.get("permutation"))
+        return x, found if made.kind == "multiply" else 1.0 / found
     return value, 1.0
 
 
@@ -274,8 +286,8 @@ def _emit(
     op: HloOperation, side: int, softmax: tt.SoftmaxOp, scores: _Scores, plan: _Plan, batch_p: list[int]
 ) -> None:
     emit = Emitter(op)
-    query, by_query = _scaled(plan.query)
-    key, by_key = _scaled(plan.key)
+    query, by_query = _scaled(emit, plan.query)
+    key, by_key = _scaled(emit, plan.key)
     scale = scores.scale * by_query * by_key
     key, value = _shared(plan, key)
     q = emit.op("transpose", [source_of(query)], permutation=plan.query_order)
@@ -299,7 +311,10 @@ def _emit(
     if scores.masks:
         mask, flag = _mask(emit, scores.masks, plan, shape, scores.scale, shared)
         arguments |= flag
-        empty = next((one.empty for one in scores.masks if one.hides), empty)
+        hidden = next((one.empty for one in scores.masks if one.hides), "nan")
+        empty = (
+            hidden if hidden != "nan" else empty
+        )  # of scores that are all -inf the softmax says what they give
     if tt.is_float8(element_of(q)):
         arguments["accumulate"] = f32
     composite = tt.AttentionOp(

@@ -62,7 +62,10 @@ def _is_known(node: Any) -> bool:
 
     if node.op_type not in RULES or node.domain not in ("", "ai.onnx"):
         return False
-    schema = defs.get_schema(node.op_type, max(OPSETS), "")
+    try:
+        schema = defs.get_schema(node.op_type, max(OPSETS), "")
+    except defs.SchemaError:  # newer than our opsets
+        return False
     return len(node.input) <= schema.max_input and all(a.name in schema.attributes for a in node.attribute)
 
 

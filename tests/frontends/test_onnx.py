@@ -169,6 +169,7 @@ def test_an_encoder_layer_is_the_same_in_every_opset(tmp_path: Path, opset: int)
     found = check(encoder(tmp_path / "m.onnx", opset), bind={"batch": 1})
     counts = operations(found)
     assert (counts["attention"], counts["layer_norm"], counts["gelu"]) == (1, 2, 1)
+    assert "mul" not in counts  # the roots of the scale on queries and keys are the attention's
     assert counts["matmul"] == 6 and "softmax" not in counts
     assert "l0.query.weight" in found.parameters
 
