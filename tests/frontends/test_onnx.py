@@ -255,6 +255,15 @@ def test_the_cached_keys_of_an_attention_come_first(tmp_path: Path) -> None:
     assert operations(found)["attention"] == 1
 
 
+def test_a_row_that_sees_no_key_gives_zero_also_where_the_scores_are_read(tmp_path: Path) -> None:
+    seen = np.ones((4, 4), np.bool_)
+    seen[2] = False
+    node = make_node("Attention", ["q", "k", "v", "seen"], ["y", "", "", "p"], qk_matmul_output_mode=3)
+    inputs: dict[str, list[Any]] = {name: [1, 2, 4, 8] for name in "qkv"}
+    found = check(save(tmp_path / "m.onnx", [node], inputs, ["y", "p"], {"seen": seen}, opset=23))
+    assert not found.expected["y"][:, :, 2].any() and found.expected["y"].any()
+
+
 # ---------------------------------------------------------------------------------------------- refusals
 
 
