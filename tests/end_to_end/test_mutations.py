@@ -64,6 +64,22 @@ def test_what_bounds_cannot_see_has_a_test_of_its_own() -> None:
         assert where in BY_NAME or (Path(__file__).parents[2] / where).exists(), where
 
 
+def test_a_sum_of_another_type_is_judged_as_it_is_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It saturates before its gelu, though the machine shows the gelu alone."""
+    case, calls = BY_NAME["a sum in 8 bits saturates before its gelu"], Counter[str]()
+    found = []
+    for broken in (False, True):
+        with monkeypatch.context() as patch:
+            if broken:
+                MUTATIONS["a sum is fused whatever its type"][1].apply(patch, calls)
+            program = harness.compile_text(case.text, "t4")
+        executor = Executor(program.image, program.machine, float("nan"))
+        executor.load({})
+        run = compare_run(executor, program.oracle, program.given, case.values())
+        found.append((run.planned.found is None, bool(run.given.departures)))
+    assert found == [(True, False), (True, True)] and calls["fusable"]
+
+
 @lru_cache(maxsize=1)
 def texts() -> tuple[str, ...]:
     return tuple(any_program(seed).text for seed in range(FAST))
