@@ -203,8 +203,10 @@ class Translation:
         value = self.node.meta.get("val")
         if not isinstance(found, SSAValue) or not isinstance(value, self.torch.Tensor):
             return found
-        if shape_of(found) != tuple(value.shape):
-            raise Unsupported(f"it would give {found.type}, where torch gives {list(value.shape)}")
+        given = tuple(value.shape)
+        fits = [n == m for n, m in zip(shape_of(found), given, strict=False) if isinstance(m, int)]
+        if len(given) != len(shape_of(found)) or not all(fits):
+            raise Unsupported(f"it would give {found.type}, where torch gives {list(given)}")
         return self.convert(found, element_of_tensor(value.dtype))
 
     def _missing(self, node: Any, arguments: Any, options: Any, reason: str) -> Any:
@@ -217,7 +219,11 @@ class Translation:
                 kind = element_of_tensor(meta.dtype)
             except (Unsupported, AttributeError):
                 kind = f32
-            types.append(TensorType(cast(Any, kind), [int(n) for n in getattr(meta, "shape", ())]))
+            types.append(
+                TensorType(
+                    cast(Any, kind), [n if isinstance(n, int) else 1 for n in getattr(meta, "shape", ())]
+                )
+            )
         name = str(node.target) if hasattr(node.target, "_schema") else f"torch's {node.target}"
         found = self.build.unsupported(name, values, types, reason)
         return found if isinstance(node.meta.get("val"), tuple | list) else next(iter(found), None)
@@ -227,12 +233,22 @@ class Translation:
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the node's result, as torch says."""
-        return tuple(int(extent) for extent in self.node.meta["val"].shape)
+        found = tuple(self._meta.shape)
+        if not all(isinstance(extent, int) for extent in found):
+            raise Unsupported(f"its shape depends on values: {list(found)}")
+        return found
 
     @property
     def element(self) -> Attribute:
         """The element type of the node's result, as torch says."""
-        return element_of_tensor(self.node.meta["val"].dtype)
+        return element_of_tensor(self._meta.dtype)
+
+    @property
+    def _meta(self) -> Any:
+        value = self.node.meta.get("val")
+        if not isinstance(value, self.torch.Tensor):
+            raise Unsupported("it gives no tensor, but a number that depends on values")
+        return value
 
     def value(self, given: Any, element: Attribute | None = None) -> SSAValue:
         """A value in the middle form, in an element type if one is given; numbers become scalars."""

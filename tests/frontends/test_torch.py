@@ -396,6 +396,11 @@ def test_all_that_is_missing_in_one_error() -> None:
     with pytest.raises(TileError) as caught:
         from_torch(call(lambda x: torch.round(x, decimals=1)), torch.randn(3))
     assert "got an unexpected keyword argument 'decimals'" in "\n".join(caught.value.notes)
+    with pytest.raises(TileError) as caught:
+        from_torch(call(lambda x: x[x > 0].tanh().reshape(-1, 1)), torch.randn(3))
+    assert "a mask that depends on an input leaves a number of rows" in "\n".join(caught.value.notes)
+    kept = torch.tensor([True, False, True])
+    assert check(from_torch(call(lambda x: x[kept]), torch.randn(3, 4)))["gather"] == 1
     with pytest.raises(TileError, match="random numbers have no meaning here: export the module in eval"):
         from_torch(
             torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout(0.5)).train(), torch.randn(2, 3)
