@@ -27,7 +27,6 @@ BY_HAND: dict[str, str] = {
     "| rewrite of the pooling head | siglip, 1 layer | outside of the layers |": "what a rewrite gained",
     "| what completes the last panel | siglip, 1 layer | a layer | outside of the layers |": "a field",
     "| program | machine | off | fast | |": "what the search found when it came",
-    "| program | price, off | price, fast | |": "prices when the search came to 1472 tiles",
     "| program | cycles |": "runs of minutes each, made when the search came",
     "| status | means |": "exit statuses",
 }

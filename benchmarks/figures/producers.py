@@ -507,6 +507,47 @@ def _layer(record: Record) -> int:
     return int(repeat["first"])
 
 
+# ------------------------------------------------------------------------------------ plans, searched
+
+SEARCHED: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("digits",), "t64"),
+    (("dinov2", "--precision", "f16"), "c600"),
+    (("dinov2", "--precision", "f8"), "c600"),
+    (("minilm", "--precision", "f16"), "c600"),
+    (
+        (
+            "vit",
+            *"--tokens 197 --width 768 --heads 12 --mlp 3072 --layers 12 --patch 768 --precision f8".split(),
+        ),
+        "c600",
+    ),
+    (
+        (
+            "vit",
+            *"--tokens 50 --width 768 --heads 12 --mlp 3072 --layers 12 --patch 3072 --precision f16".split(),
+        ),
+        "c600",
+    ),
+    (("siglip", "--layers", "1", "--precision", "f16"), "c600"),
+    (("siglip", "--layers", "1", "--precision", "f8"), "c600"),
+)
+"""Workloads whose plans are searched, each on its machine."""
+
+
+@producer("search", "long", "c600")
+def search(runs: Runs) -> list[Part]:
+    """Cycles executed by the default rule's plan and by the one that is searched; digits on 64 tiles."""
+    rows: list[list[str]] = []
+    for workload, machine in SEARCHED:
+        off, fast = (
+            runs.run(workload, machine, "--runs", "1", f"--search={effort}")["cycles"]["total"]
+            for effort in ("off", "fast")
+        )
+        row = [f"`{' '.join(workload)}`", machine, number(off), number(fast)]
+        rows.append([*row, f"{100 * (fast / off - 1):+.1f} %"])
+    return [Table(["program", "machine", "off", "fast", ""], rows)]
+
+
 # ------------------------------------------------------------------------------------ exchange, planned
 
 
