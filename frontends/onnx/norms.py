@@ -228,7 +228,7 @@ def _spelled_attention(
     elif mask is not None:
         scores = node.binary("add", scores, mask)
     if node.get("is_causal", 0):
-        seen = np.tri(*shape[-2:], offset, dtype=np.bool_)
+        seen = np.tri(shape[-2], shape[-1], offset, dtype=np.bool_)
         scores = node.op("select", node.broadcast(node.build.constant(seen), shape), scores, hidden)
     steps.append(scores)
     weights = node.composite(tt.SoftmaxOp, scores, axis=len(shape) - 1, empty_rows="zero")

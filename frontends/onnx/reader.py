@@ -222,7 +222,7 @@ def _body_of(node: Node) -> Any:
 
     domain = "" if node.proto.domain in OURS else node.proto.domain
     try:
-        schema = onnx.defs.get_schema(node.kind, node.opset, domain)
+        schema: Any = onnx.defs.get_schema(node.kind, node.opset, domain)
     except Exception:
         return None
     return schema.function_body if schema.has_function else None
