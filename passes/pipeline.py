@@ -32,6 +32,7 @@ from tilewright.passes.ir.tensors import MACHINE, dtype_of, machine_of, nearest_
 from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
 from tilewright.passes.tile_convert_compact_micro_panels import TileConvertCompactMicroPanelsPass
 from tilewright.passes.tile_decompose import TileDecomposePass
+from tilewright.passes.tile_fuse_chains import TileFuseChainsPass
 from tilewright.passes.tile_fuse_epilogues import TileFuseEpiloguesPass
 from tilewright.passes.tile_inline_calls import TileInlineCallsPass
 from tilewright.passes.tile_lower_to_asm import TileLowerToAsmPass
@@ -169,6 +170,12 @@ STAGES: tuple[Stage, ...] = (
         "buffers",
         "merge exchange phases that do not depend on each other",
         lambda o: TileMergePhasesPass(),
+    ),
+    Stage(
+        TileFuseChainsPass.name,
+        "buffers",
+        "make one call of chains of functions of single elements",
+        lambda o: TileFuseChainsPass(),
     ),
     Stage(
         TileScheduleExchangePass.name,

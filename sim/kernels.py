@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from tilewright.machine import dtypes
+from tilewright.machine.kernels.chains import CHAINS, Expression
 from tilewright.machine.kernels.matrix_unit import PRODUCTS, panel_inputs
 from tilewright.machine.numerics import operations as numerics
 from tilewright.machine.numerics.pointwise import TABLE
@@ -60,6 +61,28 @@ def _pointwise(function: str) -> Semantics:
         ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
     ) -> list[Array]:
         out = numerics.pointwise(function, *ins, dtype=outs[0], saturate=bool(scalars.get("saturate", 1)))
+        return [_full(out, (out.shape[0], *extents))]
+
+    return run
+
+
+def _chain(expression: Expression) -> Semantics:
+    """The functions of a chain one after another, each rounded to the type of the result."""
+
+    def run(
+        ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+    ) -> list[Array]:
+        given = iter(ins)
+
+        def value(part: Expression) -> Array:
+            if isinstance(part, str):
+                return next(given)
+            function, *inner = part
+            assert isinstance(function, str)
+            return numerics.pointwise(function, *(value(x) for x in inner), dtype=outs[0], saturate=saturate)
+
+        saturate = bool(scalars.get("saturate", 1))
+        out = value(expression)
         return [_full(out, (out.shape[0], *extents))]
 
     return run
@@ -529,6 +552,7 @@ def _softmax_merge_columns(
 SEMANTICS: dict[str, Semantics] = {
     **{p.kernel: _gemm(p.partial, p.inputs) for p in PRODUCTS},
     **{entry.kernel: _pointwise(entry.name) for entry in TABLE},
+    **{chain.kernel: _chain(chain.expression) for chain in CHAINS},
     "cast": _cast,
     "cast.panels": _cast_panels,
     "copy": _copy,

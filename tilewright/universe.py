@@ -39,6 +39,7 @@ PASSES: tuple[str, ...] = (
     "tile-fold-constants",
     "tile-fold-norms",
     "tile-fold-pooling",
+    "tile-fuse-chains",
     "tile-fuse-epilogues",
     "tile-inline-calls",
     "tile-lower-to-asm",

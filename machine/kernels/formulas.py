@@ -39,6 +39,8 @@ LOOP_BINARY = 504
 """The same with two input streams. IS: fitted to add f16 at 1152 and 2152 elements."""
 LOOP_TERNARY = 678
 """The same with three input streams. Derived: one more stream costs what the second one does."""
+LOOPS = {1: LOOP, 2: LOOP_BINARY, 3: LOOP_TERNARY, 4: LOOP_TERNARY + LOOP_BINARY - LOOP}
+"""By the number of input streams. Derived from four on, as for the third."""
 COPY = 288
 """Set-up of a local copy. IS: published cost 288 + bytes / 8."""
 ROW_BUNDLES = 10

@@ -9,6 +9,7 @@ A kernel is one entry here (operands with their types, scalars, cost, evidence) 
 # isort: off
 from tilewright.machine.kernels.entries import products
 from tilewright.machine.kernels.entries import pointwise
+from tilewright.machine.kernels.entries import chains
 from tilewright.machine.kernels.entries import movement
 from tilewright.machine.kernels.entries import reductions
 from tilewright.machine.kernels.entries import ordering
@@ -16,4 +17,14 @@ from tilewright.machine.kernels.entries import pictures
 from tilewright.machine.kernels.entries import rows
 from tilewright.machine.kernels.entries import attention
 
-__all__ = ["attention", "movement", "ordering", "pictures", "pointwise", "products", "reductions", "rows"]
+__all__ = [
+    "attention",
+    "chains",
+    "movement",
+    "ordering",
+    "pictures",
+    "pointwise",
+    "products",
+    "reductions",
+    "rows",
+]

@@ -13,8 +13,8 @@ from tilewright.machine.numerics.pointwise import TABLE, Pointwise
 
 _FORMULAS: dict[str, tuple[Formula, int]] = {"gelu_tanh": (f.gelu, 640)}
 """Cost and code of functions whose cost is not that of a plain loop."""
-_SET_UP = {1: (f.LOOP, 384, "x"), 2: (f.LOOP_BINARY, 512, "x y"), 3: (f.LOOP_TERNARY, 640, "x y z")}
-"""Cycles of set-up, bytes of code and operands of a loop over so many operands."""
+_SHAPES = {1: (384, "x", "y"), 2: (512, "x y", "z"), 3: (640, "x y z", "w")}
+"""Bytes of code, operands and result of a loop over so many operands."""
 
 
 def _gives(entry: Pointwise) -> str:
@@ -25,15 +25,17 @@ def _gives(entry: Pointwise) -> str:
 
 
 for _entry in TABLE:
-    _set_up, _code, _names = _SET_UP[_entry.operands]
-    _formula, _code = _FORMULAS.get(_entry.name, (f.pointwise(_entry.half, _entry.single, _set_up), _code))
+    _code, _names, _result = _SHAPES[_entry.operands]
+    _formula, _code = _FORMULAS.get(
+        _entry.name, (f.pointwise(_entry.half, _entry.single, f.LOOPS[_entry.operands]), _code)
+    )
     _plain = _entry.operands == 1 and _entry.name not in _FORMULAS
     _ins = operands(_names, types="|".join(_entry.kinds))
-    _outs = operands({1: "y", 2: "z", 3: "w"}[_entry.operands], types=_gives(_entry))
+    _outs = operands(_result, types=_gives(_entry))
     if _entry.stored is not None:
         _ins = (
             replace(_ins[0], types="booleans"),
-            *(replace(rule, types=f"as {_outs[0].name}") for rule in _ins[1:]),
+            *(replace(rule, types=f"as {_result}") for rule in _ins[1:]),
         )
     register(
         Kernel(
