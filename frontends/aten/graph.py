@@ -9,6 +9,7 @@ work with.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import operator as python_operator
 import re
@@ -90,8 +91,7 @@ def array_of_tensor(tensor: Any) -> np.ndarray:
     word = str(tensor.dtype).removeprefix("torch.")
     if word not in _SMALL_FLOATS:
         return cast("np.ndarray", tensor.numpy())
-    import torch
-
+    torch: Any = importlib.import_module("torch")
     codes = tensor.contiguous().view(torch.int16 if word == "bfloat16" else torch.uint8)
     return cast("np.ndarray", codes.numpy()).view(getattr(ml_dtypes, word))
 
