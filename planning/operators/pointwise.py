@@ -63,16 +63,18 @@ def _can_lead(value: Value | None, shape: tuple[int, ...]) -> bool:
     return value is not None and value.shape == shape and value.layout.chunk is None and fills_storage(value)
 
 
-def fills_storage(value: Value) -> bool:
-    """Whether a value covers its whole storage, except for lanes that complete the last word of one axis."""
+def fills_storage(value: Value, lanes: int = WORD) -> bool:
+    """
+    Whether a value's view covers its whole storage, except for fewer than `lanes` elements that complete one
+    axis. Products complete theirs to words of 8-bit elements, whatever they store, and write all of it; what
+    arrives by an exchange has nothing beyond the last word of its own type: ask with the elements of that.
+    """
     storage = tuple(axis.extent for axis in value.layout.axes)
     if value.view.is_bijection(storage):
         return True
-    lanes = WORD // itemsize(value.dtype)
     return any(
         value.view.is_bijection((*storage[:i], extent - slack, *storage[i + 1 :]))
         for i, extent in enumerate(storage)
-        if extent % lanes == 0
         for slack in range(1, min(lanes, extent))
     )
 

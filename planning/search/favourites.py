@@ -23,7 +23,7 @@ from tilewright.planning.homes import home_place
 from tilewright.planning.operators import VIEWS, matmul, preferred, read_choice
 from tilewright.planning.operators.base import Surroundings
 from tilewright.planning.operators.blocks import block_layout
-from tilewright.planning.operators.pointwise import fills_storage
+from tilewright.planning.operators.pointwise import WORD, fills_storage
 from tilewright.planning.operators.strategy import Choice
 from tilewright.planning.operators.targets import Target, flat_layout
 from tilewright.planning.operators.views import apply_view
@@ -281,7 +281,8 @@ class _Walk:
         """
         value = self.value(member)
         assert value is not None
-        if value.view.is_injective() and fills_storage(value):
+        lanes = WORD // itemsize(value.dtype)
+        if value.view.is_injective() and fills_storage(value, lanes):
             return value.layout, value.view
         return flat_layout(value.shape, value.dtype, self.machine)
 
