@@ -25,15 +25,7 @@ from tilewright.dialects.entry import entry_function, read_entry
 from tilewright.instrumentation import remark
 from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
-from tilewright.passes.ir.homes import (
-    Home,
-    check_pinned,
-    find_homes,
-    movable,
-    move,
-    moved,
-    unencodable,
-)
+from tilewright.passes.ir.homes import Home, check_pinned, find_homes, movable, move, moved, unencodable
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.tensors import LoweringError, machine_of
 from tilewright.passes.tile_allocate_memory import place_function

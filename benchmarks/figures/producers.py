@@ -380,7 +380,7 @@ def siglip_total(runs: Runs) -> list[Part]:
         f"sync {number(cycles['sync'])}."
     )
     rows = [
-        [name.replace("_", ", "), number(part), f"{100 * part / cycles['total']:.1f} %"]
+        [name.replace("_", ", ", 1).replace("_", " "), number(part), f"{100 * part / cycles['total']:.1f} %"]
         for name, part in record["evidence"].items()
     ]
     return [line, Table(["cycles that rest on", "cycles", "share"], rows)]
