@@ -17,12 +17,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -47,12 +45,9 @@ from tilewright.dialects.reference import value_names
 from tilewright.dialects.tensor.base import element_of, is_float8, shape_of
 from tilewright.dialects.tile_repeat import RepeatOp, SequenceType
 from tilewright.dialects.tile_tensor import AddOp, CastOp, LayerNormOp, MatmulOp
-from tilewright.frontends.program_folder import read_tensors, write_tensors
 from tilewright.instrumentation import remark
 from tilewright.machine.dtypes import float_format
-from tilewright.options import option
-from tilewright.passes.ir.parameters import FoldError, given_value
-from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.parameters import FoldingPass, given_value
 
 Array = NDArray[np.generic]
 
@@ -70,20 +65,13 @@ class Folded:
 
 
 @dataclass(frozen=True)
-class TileFoldNormsPass(ProgramPass):
+class TileFoldNormsPass(FoldingPass):
     """Fold gamma and beta of norms into the parameters of the products behind them."""
 
     name = "tile-fold-norms"
-    parameters: str | None = option(None, "values of the parameters (.safetensors)")
-    into: str | None = option(None, "write the parameters, the folded ones among them, to this file")
 
-    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
-        if self.parameters is None:
-            raise FoldError("tile-fold-norms needs the values of the parameters", hint="parameters=FILE")
-        values = dict(read_tensors(Path(self.parameters)))
-        _, added = fold_norms(op, values)
-        if self.into is not None:
-            write_tensors(Path(self.into), values | added)
+    def fold(self, module: ModuleOp, parameters: Mapping[str, Array]) -> dict[str, NDArray[np.float32]]:
+        return fold_norms(module, parameters)[1]
 
 
 def fold_norms(

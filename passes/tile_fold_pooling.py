@@ -22,12 +22,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType, f16
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -48,20 +46,17 @@ from tilewright.dialects.tile_tensor import (
     TensorOperation,
     TransposeOp,
 )
-from tilewright.frontends.program_folder import read_tensors, write_tensors
 from tilewright.instrumentation import remark
 from tilewright.machine.dtypes import numpy_dtype
 from tilewright.machine.kernels.matrix_unit import COLUMNS
-from tilewright.options import option
 from tilewright.passes.ir.parameters import (
-    FoldError,
+    FoldingPass,
     add_parameter,
     drop_unread,
     given_value,
     program_value,
     set_scale,
 )
-from tilewright.passes.ir.programs import ProgramPass
 
 Array = NDArray[Any]
 
@@ -76,20 +71,13 @@ class Pooled:
 
 
 @dataclass(frozen=True)
-class TileFoldPoolingPass(ProgramPass):
+class TileFoldPoolingPass(FoldingPass):
     """Pool before the values' product where the queries of an attention are parameters."""
 
     name = "tile-fold-pooling"
-    parameters: str | None = option(None, "values of the parameters (.safetensors)")
-    into: str | None = option(None, "write the parameters, the new ones among them, to this file")
 
-    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
-        if self.parameters is None:
-            raise FoldError("tile-fold-pooling needs the values of the parameters", hint="parameters=FILE")
-        values = dict(read_tensors(Path(self.parameters)))
-        _, added = fold_pooling(op, values)
-        if self.into is not None:
-            write_tensors(Path(self.into), values | added)
+    def fold(self, module: ModuleOp, parameters: Mapping[str, Array]) -> dict[str, NDArray[np.float32]]:
+        return fold_pooling(module, parameters)[1]
 
 
 def fold_pooling(

@@ -257,8 +257,8 @@ def _prepare(options: argparse.Namespace) -> _Job:
         machine = load(check_machine(module, options.machine))
     else:
         machine = given_machine(module, options.machine)
-    if pipeline.level_of(module) != "tensors" and options.compare is not None:
-        raise RunError("--compare=each needs the tensor program, not a compiled one")
+    if options.compare is not None:
+        _require_tensors(module, "--compare=each")
     run_checks.check_plan(options.plan, machine)
     job = _Job(options, context, clock, folder, module, machine, None)
     reads = run_checks.surface(module)
@@ -493,6 +493,13 @@ def _with_default_tolerances(folder: ProgramFolder, reads: Surface) -> ProgramFo
     )
 
 
+def _require_tensors(module: ModuleOp, option: str) -> None:
+    from tilewright.passes import pipeline
+
+    if pipeline.level_of(module) != "tensors":
+        raise RunError(f"{option} needs the tensor program, not a compiled one")
+
+
 def _calibrate(module: ModuleOp, folder: ProgramFolder, path: Path) -> ProgramFolder:
     """
     Quantise the program; what the folder tolerates is said of its own precision, so figures are only shown
@@ -501,8 +508,7 @@ def _calibrate(module: ModuleOp, folder: ProgramFolder, path: Path) -> ProgramFo
     from tilewright.frontends.program_folder import read_tensors
     from tilewright.passes.tile_quantize import quantize
 
-    if any(op.name.startswith(("tile_asm.", "tile.")) for op in module.walk()):
-        raise RunError("--calibrate needs the tensor program, not a compiled one")
+    _require_tensors(module, "--calibrate")
     if not quantize(module, read_tensors(path), folder.parameters):
         raise RunError(
             "--calibrate found nothing to turn into FP8",
@@ -515,8 +521,7 @@ def _fold_norms(module: ModuleOp, folder: ProgramFolder) -> ProgramFolder:
     """Fold the norms of the program; the folder with the values of the new parameters."""
     from tilewright.passes.tile_fold_norms import fold_norms
 
-    if any(op.name.startswith(("tile_asm.", "tile.")) for op in module.walk()):
-        raise RunError("--fold-norms needs the tensor program, not a compiled one")
+    _require_tensors(module, "--fold-norms")
     record, added = fold_norms(module, folder.parameters)
     if not record:
         raise RunError(
@@ -534,8 +539,7 @@ def _fold_pooling(module: ModuleOp, folder: ProgramFolder) -> ProgramFolder:
     """Pool before projecting; the folder with the values of the new parameters."""
     from tilewright.passes.tile_fold_pooling import fold_pooling
 
-    if any(op.name.startswith(("tile_asm.", "tile.")) for op in module.walk()):
-        raise RunError("--fold-pooling needs the tensor program, not a compiled one")
+    _require_tensors(module, "--fold-pooling")
     record, added = fold_pooling(module, folder.parameters)
     if not record:
         raise RunError(

@@ -3,11 +3,24 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, TensorType, i32
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    i32,
+)
 from xdsl.ir import Attribute, BlockArgument
 
 from tilewright.diagnostics import TileError
@@ -19,12 +32,35 @@ from tilewright.dialects.entry import (
     argument_attributes,
 )
 from tilewright.dialects.nearest import convert
+from tilewright.frontends.program_folder import read_tensors, write_tensors
+from tilewright.options import option
+from tilewright.passes.ir.programs import ProgramPass
 
 Array = NDArray[Any]
 
 
 class FoldError(TileError):
     """Parameters without values."""
+
+
+@dataclass(frozen=True)
+class FoldingPass(ProgramPass):
+    """A pass that makes parameters of a program from others, whose values it is given in a file."""
+
+    parameters: str | None = option(None, "values of the parameters (.safetensors)")
+    into: str | None = option(None, "write the parameters, the new ones among them, to this file")
+
+    def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
+        if self.parameters is None:
+            raise FoldError(f"{self.name} needs the values of the parameters", hint="parameters=FILE")
+        values = dict(read_tensors(Path(self.parameters)))
+        added = self.fold(op, values)
+        if self.into is not None:
+            write_tensors(Path(self.into), values | added)
+
+    @abstractmethod
+    def fold(self, module: ModuleOp, parameters: Mapping[str, Array]) -> dict[str, NDArray[np.float32]]:
+        """Rewrite a program in place; returns the values of its new parameters, f32."""
 
 
 def given_value(argument: Argument, name: str, parameters: Mapping[str, Array]) -> Array:

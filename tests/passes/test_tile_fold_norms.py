@@ -15,7 +15,8 @@ from tilewright.dialects.tile_tensor import LayerNormOp
 from tilewright.frontends.program_folder import read_tensors, write_tensors
 from tilewright.frontends.workloads import encoder as e
 from tilewright.frontends.workloads import vit
-from tilewright.passes.tile_fold_norms import FoldError, TileFoldNormsPass, fold_norms
+from tilewright.passes.ir.parameters import FoldError
+from tilewright.passes.tile_fold_norms import TileFoldNormsPass, fold_norms
 from tilewright.tools.tile_opt import main as tile_opt
 from tilewright.tools.tile_run import main as tile_run
 
