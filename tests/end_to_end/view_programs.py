@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from random_programs.values import Value
 
 from tilewright.machine.dtypes import is_integer, numpy_dtype
 
@@ -23,19 +24,6 @@ TYPES = ("f16", "f16", "f32", "bf16", "f8E4M3FNUZ", "i8", "i32")
 LIMIT = 600  # elements of a value
 
 Shape = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Value:
-    """A tensor of the program."""
-
-    name: str
-    shape: Shape
-    dtype: str
-
-    @property
-    def type(self) -> str:
-        return "tensor<" + "".join(f"{n}x" for n in self.shape) + f"{self.dtype}>"
 
 
 @dataclass(frozen=True)
