@@ -42,6 +42,8 @@ def _operand(one: Base, r: random.Random, change: Callable[[Operand], Operand]) 
             return None if any(taken) else "a step that no iteration takes"
         if call.kernel in ("fill", "copy") and replace(after, dtype=before.dtype) == before:
             return "another type of the same size, for bits that are moved and not computed with"
+        if call.kernel == "fill" and "padding" in call.provenance:
+            return "padding that zeros are multiplied with: what lies there shows where it is not finite"
         return same_places(one, call, at, before, after)
 
     what = f"operand {at} of {call.kernel} is {after.text} for {before.text}"
