@@ -32,7 +32,9 @@ def test_what_was_found_once(path: Path) -> None:
 
 
 def _report(faults: dict[int, str]) -> str:
-    return "\n".join(f"mutant {number}: {fault}" for number, fault in list(faults.items())[:5])
+    """The numbers of all of them, for `fuzzing.py N`, and the first few whole."""
+    whole = "\n".join(f"mutant {number}: {fault}" for number, fault in list(faults.items())[:10])
+    return f"{len(faults)} faults, mutants {sorted(faults)}\n{whole}"
 
 
 def test_mutants() -> None:
