@@ -3,10 +3,10 @@
 Writes or checks the figures in documents: `python benchmarks/figures [NAME ...]`.
 
 Without names all blocks are written, in the order of what they cost. `--check` compares instead of writing
-(timings are not compared) and exits 1 if a block departs; `--cost fast` (or slow, long) takes those up to
-that cost; `--list` says what there is. A block whose workload cannot be made here (weights that are not
-installed) is left as it is, and the command says so. `pictures` are those in docs/images; they are made with
-the long ones, and never compared.
+and exits 1 if a block departs (timings are not compared, so several blocks are made at once); `--cost`
+takes those up to that cost; `--list` says what there is. A block whose workload cannot be made
+here (weights that are not installed) is left as it is, and the command says so. `pictures` are those in
+docs/images; they are made with the long ones, and never compared.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ import platform
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from figures import pictures
-from figures.blocks import ROOT, blocks, differences, write
+from figures.blocks import ROOT, Part, blocks, differences, write
 from figures.producers import PRODUCERS, Producer
 from figures.runs import Missing, Runs
 
@@ -58,12 +60,30 @@ def _processor() -> str:
     return names[0].replace("_", " ") if names else platform.machine()
 
 
+def _made(names: Sequence[str], runs: Runs, jobs: int) -> Iterator[tuple[str, list[Part] | Missing, float]]:
+    """What each block consists of, or what it lacks, and the seconds it took: in the order of `names`."""
+
+    def make(name: str) -> tuple[str, list[Part] | Missing, float]:
+        started = time.perf_counter()
+        try:
+            parts = PRODUCERS[name].make(runs)
+        except Missing as missing:
+            parts = missing
+        return name, parts, time.perf_counter() - started
+
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(make, names)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks/figures", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--check", action="store_true", help="compare with the documents")
     parser.add_argument("--cost", choices=COSTS, default="long", help="the most expensive ones to make")
     parser.add_argument("--repeats", type=int, default=3, help="runs of what is timed")
+    parser.add_argument(
+        "--jobs", type=int, help="blocks made at once (1; with --check as many as there are cores)"
+    )
     parser.add_argument("--list", action="store_true", help="names, costs, documents")
     options = parser.parse_args(arguments)
     where = {name: path for path, name, _ in blocks()}
@@ -84,17 +104,14 @@ def main(arguments: list[str] | None = None) -> int:
         (n for n in chosen if PRODUCERS[n].cost in allowed), key=lambda n: COSTS.index(PRODUCERS[n].cost)
     )
     runs = Runs(1 if options.check else options.repeats)
+    jobs = options.jobs or ((os.cpu_count() or 1) if options.check else 1)
     departed = 0
-    for name in chosen:
-        made = PRODUCERS[name]
-        started = time.perf_counter()
-        try:
-            parts = made.make(runs)
-        except Missing as missing:
-            print(f"{name}: left as it is: {missing}", flush=True)
+    for name, parts, seconds in _made(chosen, runs, jobs):
+        if isinstance(parts, Missing):
+            print(f"{name}: left as it is: {parts}", flush=True)
             continue
+        made = PRODUCERS[name]
         found = differences(contents[name], parts)
-        seconds = time.perf_counter() - started
         if options.check:
             departed += bool(found)
             verdict = "departs" if found else "as written"

@@ -8,6 +8,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +19,31 @@ class Missing(Exception):
 
 
 class Runs:
-    """Records (result.json) of runs by workload and options; `repeats` is how often a timed one is made."""
+    """
+    Records (result.json) of runs by workload and options; `repeats` is how often a timed one is made. Several
+    threads may ask: each run is made by one of them, the others wait for it.
+    """
 
     def __init__(self, repeats: int = 1) -> None:
         self.repeats = repeats
         self._folder = tempfile.TemporaryDirectory(prefix="figures-")  # goes when this object goes
         self.folder = Path(self._folder.name)
         self.records: dict[tuple[str, ...], dict[str, Any]] = {}
+        self._locks: defaultdict[object, threading.Lock] = defaultdict(threading.Lock)
+        self._asking = threading.Lock()
+
+    def _lock(self, key: object) -> threading.Lock:
+        with self._asking:
+            return self._locks[key]
 
     def workload(self, *arguments: str) -> Path:
         """The program folder of `tile-workload arguments`."""
         path = self.folder / "-".join(arguments).replace("/", "_")
-        if not path.exists():
-            done = _tool("tile-workload", *arguments, "-o", str(path))
-            if done.returncode:
-                raise Missing(done.stderr.strip().splitlines()[0])
+        with self._lock(path):
+            if not path.exists():
+                done = _tool("tile-workload", *arguments, "-o", str(path))
+                if done.returncode:
+                    raise Missing(done.stderr.strip().splitlines()[0])
         return path
 
     def run(
@@ -43,19 +55,20 @@ class Runs:
         """
         key = (*workload, machine, *options)
         wanted = self.repeats if timed else 1
-        if key not in self.records or len(self.records[key]["all_seconds"]) < wanted:
-            folder = self.workload(*workload)
-            records = [self._once(folder, machine, options) for _ in range(wanted)]
-            made = records[0]
-            made["all_seconds"] = [(r["compile"]["seconds"], r["simulate"]["seconds"]) for r in records]
-            made["compile"]["seconds"] = statistics.median(r["compile"]["seconds"] for r in records)
-            made["simulate"]["seconds"] = statistics.median(r["simulate"]["seconds"] for r in records)
-            self.records[key] = made
-        return self.records[key]
+        with self._lock(key):
+            if key not in self.records or len(self.records[key]["all_seconds"]) < wanted:
+                folder = self.workload(*workload)
+                records = [self._once(folder, machine, options) for _ in range(wanted)]
+                made = records[0]
+                made["all_seconds"] = [(r["compile"]["seconds"], r["simulate"]["seconds"]) for r in records]
+                made["compile"]["seconds"] = statistics.median(r["compile"]["seconds"] for r in records)
+                made["simulate"]["seconds"] = statistics.median(r["simulate"]["seconds"] for r in records)
+                self.records[key] = made
+            return self.records[key]
 
     def _once(self, folder: Path, machine: str, options: tuple[str, ...]) -> dict[str, Any]:
-        result = self.folder / "result.json"
-        result.unlink(missing_ok=True)
+        with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".json", delete=False) as made:
+            result = Path(made.name)
         done = _tool("tile-run", str(folder), "--machine", machine, "--json", str(result), *options)
         if done.returncode:
             raise SystemExit(f"tile-run {folder.name} {' '.join(options)}: {done.stdout}{done.stderr}")
