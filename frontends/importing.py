@@ -34,6 +34,7 @@ from tilewright.passes.hlo.lowering import Lowering
 from tilewright.passes.hlo.normal import normalize
 from tilewright.passes.hlo.rewriting import blocks_of
 from tilewright.passes.ir.programs import Census
+from tilewright.passes.tile_drop_unit_axes import drop_unit_axes
 from tilewright.passes.tile_inline_calls import inline_census
 from tilewright.passes.tile_quantize import quantize
 from tilewright.passes.tile_raise_patterns import raise_patterns
@@ -191,6 +192,7 @@ def import_model(model: Model, *, roll: bool = True) -> Imported:
         cut = _cut_parameters(function, model.parameters)
         after = sum(1 for _ in function.walk())
         Lowering().run(model.module)
+    drop_unit_axes(function)
     _name(function)
     parameters = {**model.parameters, **cut}
     split_sequences(function, parameters)

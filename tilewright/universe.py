@@ -36,6 +36,7 @@ PASSES: tuple[str, ...] = (
     "tile-convert-hlo",
     "tile-convert-stablehlo",
     "tile-decompose",
+    "tile-drop-unit-axes",
     "tile-fold-constants",
     "tile-fold-norms",
     "tile-fold-pooling",

@@ -54,6 +54,7 @@ _BINARY: Mapping[str, type[Operation]] = {
     "shift_right_arithmetic": tt.ShiftRightArithmeticOp,
     "shift_right_logical": tt.ShiftRightLogicalOp,
 }
+_COMMUTATIVE = frozenset(("add", "multiply", "maximum", "minimum", "and", "or", "xor"))
 _OF_BOOLEANS = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and"}
 
 
@@ -75,7 +76,10 @@ def _binary(lower: OneOperation) -> SSAValue:
     if kind == "multiply" and a is b and is_floating(lower.element):
         return lower.add(tt.SquareOp(a, **lower.saturation))
     made: Any = _BINARY[kind]
-    return lower.add(made(*lower.operands(), **_rounding(made, lower)))
+    x, y = lower.operands()
+    if kind in _COMMUTATIVE and shape_of(x) != lower.shape and shape_of(y) == lower.shape:
+        x, y = y, x  # what is repeated stands behind, as a bias does
+    return lower.add(made(x, y, **_rounding(made, lower)))
 
 
 def _erfc(lower: OneOperation) -> SSAValue:

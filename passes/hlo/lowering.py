@@ -26,14 +26,8 @@ from tilewright.dialects.hlo.operations import HloOperation
 from tilewright.passes.hlo import lower_elementwise, lower_movement, lower_products, lower_reductions
 from tilewright.passes.hlo.narrowing import narrow, narrowed
 from tilewright.passes.hlo.one_operation import NoLowering, OneOperation, Rule
-from tilewright.passes.hlo.rewriting import (
-    blocks_of,
-    element_of,
-    middle_functions,
-    remove_dead,
-    replace,
-    shape_of,
-)
+from tilewright.passes.hlo.rewriting import blocks_of, element_of, middle_functions, replace
+from tilewright.passes.hlo.views import tidy_views
 
 
 def _while(lower: OneOperation) -> SSAValue:
@@ -82,7 +76,7 @@ class Lowering:
             for block in blocks_of(function):
                 _Block(block, self).run()
             for block in blocks_of(function):
-                _tidy(block)
+                tidy_views(block)
         if self.faults:
             raise self.error()
 
@@ -148,38 +142,6 @@ class _Block:
             ):
                 return  # reported by its type
             self.lowering.fault(what, str(error), op)
-
-
-def _tidy(block: Block) -> None:
-    """Chains of views that the lowering of neighbours has left are one view."""
-    changed = True
-    while changed:
-        changed = remove_dead(block)
-        for op in list(block.ops):
-            if isinstance(op, tt.ReshapeOp):
-                inner = op.operand.owner
-                if op.operand.type == op.result.type:
-                    replace(op, op.operand)
-                    changed = True
-                elif isinstance(inner, tt.ReshapeOp):
-                    made = tt.ReshapeOp(inner.operand, shape_of(op.result))
-                    made.location = op.location
-                    Rewriter.insert_op(made, InsertPoint.before(op))
-                    replace(op, made.result)
-                    changed = True
-            elif isinstance(op, tt.TransposeOp):
-                inner = op.operand.owner
-                permutation = list(op.permutation.get_values())
-                if permutation == sorted(permutation):
-                    replace(op, op.operand)
-                    changed = True
-                elif isinstance(inner, tt.TransposeOp):
-                    first = inner.permutation.get_values()
-                    made = tt.TransposeOp(inner.operand, [first[axis] for axis in permutation])
-                    made.location = op.location
-                    Rewriter.insert_op(made, InsertPoint.before(op))
-                    replace(op, made.result)
-                    changed = True
 
 
 __all__ = ["Lowering", "UnsupportedModel"]

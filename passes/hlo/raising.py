@@ -148,6 +148,35 @@ def _finish_softmax(op: HloOperation, x: SSAValue, axis: int) -> None:
     emit.replace(value)
 
 
+def _empty_rows(op: HloOperation) -> bool:
+    """Zero in place of what is not a number in a softmax that nothing else reads: its empty rows are zero."""
+    if op.kind != "select":
+        return False
+    predicate, on_true, on_false = op.operands
+    negated = owner(predicate, "not")
+    test = owner(predicate if negated is None else negated.operands[0], "compare")
+    if test is None or test.operands[0] is not test.operands[1] or "order" in test.attributes:
+        return False
+    if test.get("direction") not in ("NE", "EQ"):
+        return False
+    nan_is_true = (test.get("direction") == "NE") == (negated is None)
+    zero, p = (on_true, on_false) if nan_is_true else (on_false, on_true)
+    number, softmax = number_of(zero), peel(p).owner
+    if number is None or number != 0 or math.copysign(1.0, number) < 0 or test.operands[0] is not p:
+        return False
+    if not isinstance(softmax, tt.SoftmaxOp) or softmax.empty_rows.data != tt.EmptyRows.NAN:
+        return False
+    readers = [use.operation for value in {p, softmax.result} for use in value.uses]
+    if any(reader not in (test, op, p.owner) for reader in readers):
+        return False
+    if any(len(list(value.uses)) != 1 for value in (predicate, test.results[0])):
+        return False
+    softmax.properties["empty_rows"] = tt.EmptyRowsAttr(tt.EmptyRows.ZERO)
+    remark("conversion", "rows that see no key are zero", op)
+    Emitter(op).replace(p)
+    return True
+
+
 def saturation(value: SSAValue) -> dict[str, bool]:
     """StableHLO does not saturate."""
     return {"saturate": False} if _float8(value) else {}
@@ -414,4 +443,11 @@ def _silu(op: HloOperation) -> bool:
     return False
 
 
-_RULES: tuple[Callable[[HloOperation], bool], ...] = (_logistic, _softmax, _norm, _gelu, _silu)
+_RULES: tuple[Callable[[HloOperation], bool], ...] = (
+    _logistic,
+    _softmax,
+    _empty_rows,
+    _norm,
+    _gelu,
+    _silu,
+)
