@@ -17,7 +17,9 @@ def _run(name: str, module: str) -> int:
     # What is imported stays: looking for garbage among it, again and again, is a quarter of the time.
     gc.disable()
     try:
-        return importlib.import_module(f"tilewright.tools.{module}").main()
+        tool = importlib.import_module(f"tilewright.tools.{module}")
+        gc.freeze()
+        return tool.main()
     except KeyboardInterrupt:
         print(f"{name}: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED

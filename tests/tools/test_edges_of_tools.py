@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tilewright import launch
@@ -212,6 +214,27 @@ def test_the_console_scripts_go_through_the_launcher() -> None:
 def test_the_launcher_imports_nothing_else() -> None:
     code = "import sys, tilewright.launch; print([m for m in sys.modules if m.startswith(('numpy', 'xdsl'))])"
     assert subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_tool_called_many_times_keeps_nothing(tmp_path: Path) -> None:
+    """What one call leaves behind is collected: files stay mapped as long as their tensors live."""
+    from tilewright.frontends.program_folder import write_tensors
+    from tilewright.tools import tile_run
+
+    (tmp_path / "program.mlir").write_text(
+        'func.func @main(%x: tensor<4xf32> {tile_tensor.input = "x"}) -> (tensor<4xf32> {tile_tensor.output = "y"}) {\n'
+        "  %y = tile_tensor.neg %x : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "  func.return %y : tensor<4xf32>\n}\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "run.json").write_text(json.dumps({**RUN, "tolerance": {}}), encoding="utf-8")
+    write_tensors(tmp_path / "inputs.safetensors", {"x": np.ones(4, np.float32)})
+    open_files: list[int] = []
+    for _ in range(4):
+        assert tile_run.main([str(tmp_path), "--machine", "t4"]) == 0
+        gc.collect()
+        open_files.append(len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0)
+    assert open_files[1] == open_files[-1] and gc.get_freeze_count() == 0
 
 
 def test_pins_that_clash_are_refused_before_a_search(

@@ -154,9 +154,8 @@ def _say(text: str) -> None:
 def _tune_garbage_collector() -> None:
     """
     IR is full of cycles that live until the end: collecting them over and over doubles the time of building
-    and cloning.
+    and cloning. Nothing is frozen: a tool may be called many times in one process.
     """
-    gc.freeze()
     gc.set_threshold(200_000, 20, 20)
     gc.enable()  # the launcher switches it off for the imports
 
