@@ -17,7 +17,7 @@ from tilewright.machine import dtypes
 from tilewright.machine.numerics import operations as numerics
 from tilewright.machine.numerics import pointwise, rounding
 from tilewright.passes import tile_fuse_epilogues
-from tilewright.planning.operators import movement
+from tilewright.planning.operators import movement, windows
 from tilewright.planning.operators.attention import shape as attention
 from tilewright.planning.operators.matmul import shape as matmul
 from tilewright.sim import kernels
@@ -264,6 +264,34 @@ def scaled_mask(true: Callable[..., Any], x: Any, y: Any, scale: float, *a: Any)
     return true(x, (y * scale).astype(y.dtype), scale, *a)
 
 
+def truth_of(change: Callable[[np.ndarray], np.ndarray], kinds: str) -> Callable[..., Any]:
+    """Another truth of numbers of these kinds (of numpy)."""
+
+    def broken(true: Callable[..., Any], x: Any, dtype: str, *a: Any, **k: Any) -> Any:
+        return change(x) if dtype == "i1" and x.dtype.kind in kinds else true(x, dtype, *a, **k)
+
+    return broken
+
+
+def less(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Scalars of which one, where it is given, is one less."""
+    return lambda scalars: {**scalars, **({name: int(scalars[name]) - 1} if name in scalars else {})}
+
+
+def close_together(true: Callable[..., Any], x: Any, scalars: Mapping[str, Any], *a: Any) -> Any:
+    return true(x, {k: v for k, v in scalars.items() if not k.startswith("dilation")}, *a)
+
+
+def wrapped_box(true: Callable[..., Any], ins: Any, outs: Any, scalars: Any, extents: Any) -> Any:
+    """A start index beyond the last one counts from the first again."""
+    x, start = ins
+    return true([x, start % max(extents[0] - extents[1] + 1, 1)], outs, scalars, extents)
+
+
+def without_last(true: Callable[..., Any], parts: Any, *a: Any, **k: Any) -> Any:
+    return true(parts[: max(len(parts) - 1, 1)], *a, **k)
+
+
 def modulo(true: Callable[..., Any], x: Any, distance: Any, bits: int) -> Any:
     return true(x, distance % bits, bits)
 
@@ -372,6 +400,20 @@ MUTATIONS: dict[str, tuple[str, Mutation]] = {
     "a window is one wider": (r" window ", sees_more("before", lambda n: n + 1)),
     "a mask behind the scale is scaled": (r"after_scale", Mutation(numerics, "scaled_add", scaled_mask)),
     "norms have no scale": (r"layer_norm.* scale", with_argument(numerics, "norm_apply", "scale", 0)),
+    # windows
+    "a mean of windows divides by one less": (r"reduce_window mean", other_scalars("window.sum", less("count"))),
+    "elements of a window lie side by side": (r"(reduce_window|\.convolution).*dilation \[[^\]]*[2-9].*(:|groups)", Mutation(kernels, "_taps", close_together)),
+    "a maximum of windows pads with 0": (r"reduce_window m(ax|in).*(low|high)", Mutation(windows, "around", lambda true, operator: 0.0)),
+    "a convolution turns its weights around": (r"\.convolution.*groups", Mutation(numerics, "window_products", lambda true, taps, *a, **k: true(taps[..., ::-1], *a, **k))),
+    "products of windows do not saturate": (r"\.convolution.*groups.*f8E\w+>( |$)", with_argument(numerics, "window_products", "saturate", False)),
+    # boxes
+    "a box that is read is drawn to the other side": (r"\.dynamic_slice", Mutation(kernels.SEMANTICS, "read_window", wrapped_box)),
+    "a box that is replaced is drawn in by one more": (r"\.dynamic_update_slice", other_scalars("update_window", less("rows"))),
+    # truth, marks, addends
+    "numbers below 0 are false": (r"\.cast.*-> tensor<.*i1>", Mutation(rounding, "_to_integer", lambda true, x, name, *a, **k: x > 0 if name == "i1" else true(x, name, *a, **k))),
+    "an even integer is false": (r"\.cast.*i(8|32)>.*-> tensor<.*i1>", Mutation(numerics, "cast_array", truth_of(lambda x: (x & 1) != 0, "i"))),
+    "one_hot marks all up to the index": (r"\.one_hot", other_kernel("pointwise.eq", "pointwise.ge")),
+    "the last addend is left out": (r"\.matmul.* plus ", Mutation(numerics, "reduce_partials", without_last)),
     # passes
     "a sum is fused whatever its type": (r"approximate tanh", Mutation(tile_fuse_epilogues, "fusable", any_fusable)),
 }  # fmt: skip

@@ -77,4 +77,6 @@ def siblings(w: Writer, seed: int) -> list[Value]:
         found.append(w.op("broadcast", [table], "dimensions [0, 2]", (5, 2, 3), table.dtype))
     if seed % 4 == 1 and not is_integer(source.dtype):
         found.append(w.op("exp", [source], "", source.shape, FP8[seed // 4 % len(FP8)]))
+    truth = w.op("cast", [source], "", source.shape, "i1")
+    found += [truth, w.op("cast", [truth], "", source.shape, (*TYPES, *INTEGERS)[seed % 9])]
     return found
