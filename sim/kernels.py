@@ -100,17 +100,18 @@ def _cast(
 def _cast_panels(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
-    """Groups of `group` columns, each completed to whole panels with zeros."""
+    """Groups of `group` columns, `pitch` apart (default: that many), each completed to panels with zeros."""
     *_, columns, stored = extents
     group = int(scalars["group"])
+    pitch = int(scalars.get("pitch", group))
     lanes = -(-group // PANEL) * PANEL
-    count = -(-columns // group)
-    if columns % group or stored != count * lanes:
-        raise ValueError(f"{columns} columns in groups of {group} take {count * lanes} lanes, not {stored}")
+    count = -(-columns // pitch)
+    if pitch < group or columns % pitch or stored != count * lanes:
+        raise ValueError(f"{columns} columns in groups of {pitch} take {count * lanes} lanes, not {stored}")
     x = _full(ins[0], (ins[0].shape[0], *extents[:-1]))
     (cast,) = _cast([x], outs, scalars, extents[:-1])
     out = np.zeros((*cast.shape[:-1], count, lanes), cast.dtype)
-    out[..., :group] = cast.reshape(*cast.shape[:-1], count, group)
+    out[..., :group] = cast.reshape(*cast.shape[:-1], count, pitch)[..., :group]
     return [out.reshape(*cast.shape[:-1], stored)]
 
 
@@ -249,21 +250,35 @@ def _row_vector(x: Array) -> Array:
     return x[:, None, :]
 
 
+def _columns(x: Array, scalars: Scalars, extents: tuple[int, ...]) -> Array:
+    """The first `columns` columns of rows (all without that scalar); ValueError where there are fewer."""
+    columns = int(scalars.get("columns", extents[-1]))
+    if columns > extents[-1]:
+        raise ValueError(f"rows of {extents[-1]} columns do not have {columns}")
+    return _full(x, (x.shape[0], *extents))[..., :columns]
+
+
+def _with_lanes(rows: Array, extents: tuple[int, ...]) -> Array:
+    """Rows completed to the columns of the call by lanes of zeros."""
+    out = np.zeros((*rows.shape[:-1], extents[-1]), rows.dtype)
+    out[..., : rows.shape[-1]] = rows
+    return out
+
+
 def _layer_norm(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
     x, *vectors = ins
-    x = _full(x, (_tiles(ins), *extents))
-    return [
-        numerics.layer_norm_rows(
-            x,
-            [_row_vector(v) for v in vectors],
-            float(scalars["epsilon"]),
-            outs[0],
-            bool(scalars.get("saturate", 1)),
-            int(scalars.get("scale", 0)),
-        )
-    ]
+    x = _columns(_full(x, (_tiles(ins), *extents)), scalars, extents)
+    rows = numerics.layer_norm_rows(
+        x,
+        [_row_vector(v)[..., : x.shape[-1]] for v in vectors],
+        float(scalars["epsilon"]),
+        outs[0],
+        bool(scalars.get("saturate", 1)),
+        int(scalars.get("scale", 0)),
+    )
+    return [_with_lanes(rows, extents)]
 
 
 def _norm_statistics(
@@ -316,17 +331,19 @@ def _rms_norm(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
     x, gamma = ins
-    x = _full(x, (_tiles(ins), *extents))
-    saturate = bool(scalars.get("saturate", 1))
-    return [numerics.rms_norm_rows(x, _row_vector(gamma), float(scalars["epsilon"]), outs[0], saturate)]
+    x = _columns(_full(x, (_tiles(ins), *extents)), scalars, extents)
+    saturate, gamma = bool(scalars.get("saturate", 1)), _row_vector(gamma)[..., : x.shape[-1]]
+    rows = numerics.rms_norm_rows(x, gamma, float(scalars["epsilon"]), outs[0], saturate)
+    return [_with_lanes(rows, extents)]
 
 
 def _softmax(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
-    x = _full(ins[0], (ins[0].shape[0], *extents))
+    x = _columns(ins[0], scalars, extents)
     scale, saturate = float(scalars.get("scale", 1.0)), bool(scalars.get("saturate", 1))
-    return [numerics.softmax_rows(x, scale, outs[0], saturate, _empty_rows(scalars, "nan"))]
+    rows = numerics.softmax_rows(x, scale, outs[0], saturate, _empty_rows(scalars, "nan"))
+    return [_with_lanes(rows, extents)]
 
 
 def _empty_rows(scalars: Scalars, default: str) -> str:

@@ -26,6 +26,7 @@ BY_HAND: dict[str, str] = {
     "| products and norms | siglip, 1 layer | a layer |": "what each strategy gained when it came",
     "| rewrite of the pooling head | siglip, 1 layer | outside of the layers |": "what a rewrite gained",
     "| what completes the last panel | siglip, 1 layer | a layer | outside of the layers |": "a field",
+    "| shape | machine | copied around single bytes | with lanes | the even shape beside it |": "a record",
     "| program | machine | off | fast | |": "what the search found when it came",
     "| program | cycles |": "runs of minutes each, made when the search came",
     "| status | means |": "exit statuses",

@@ -21,6 +21,7 @@ INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
         "weights_standard": (0, 1),
         "run_bytes": (0, _INT32),
         "count": (1, _INT32),
+        "columns": (1, _INT32),
         "split": (0, 1),
         "truncate": (0, 1),
         "rows": (1, _INT32),
@@ -34,6 +35,7 @@ INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
         "after": (0, 2**30),
         **{f"{name}_{axis}": (1, _INT32) for name in ("size", "stride", "dilation") for axis in "yx"},
         "group": (1, _INT32),
+        "pitch": (1, _INT32),
         "vector": (0, 1),
     }
 )

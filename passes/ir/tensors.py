@@ -37,6 +37,7 @@ from tilewright.machine import Machine, MachineError, agree, load
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators import Choice, Operator, read_choice
 from tilewright.planning.operators.cast_panels import PANELS
+from tilewright.planning.operators.rowwise import COMPLETED
 from tilewright.planning.operators.strategy import STRATEGY
 from tilewright.planning.stages import Buffer, Value
 
@@ -143,6 +144,7 @@ def operator_of(op: Operation) -> Operator:
     if op.name == "tile_tensor.attention":
         attributes["finite_lanes"] = finite_lanes(op.operands[2])
         attributes["zero_lanes"] = all(zero_lanes(value) for value in op.operands[:2])
+        attributes["head_lanes"] = all(lanes_of_zeros(value) for value in op.operands[:2])
     if op.name == "tile_tensor.matmul":
         attributes["zero_lanes"] = all(lanes_of_zeros(value) for value in op.operands[:2])
         attributes["host_lanes"] = tuple(is_parameter(value) for value in op.operands[:2])
@@ -152,14 +154,20 @@ def operator_of(op: Operation) -> Operator:
     return Operator(name, attributes, described(op.operands), described(op.results), cast("Any", op.location))
 
 
-_KEEP_ZERO = ("cast", "neg", "abs", "relu", "gelu", "tanh", "bias_gelu", "add", "sub", "mul", "matmul")
-"""Operations whose lanes are zero where those of their operands are; of a product those of its addends."""
+_KEEP_ZERO = (
+    *("cast", "neg", "abs", "relu", "gelu", "tanh", "bias_gelu", "add", "sub", "mul", "matmul"),
+    *("attention", "transpose", "reshape"),
+)
+"""
+Operations whose lanes are zero where those of their operands are; of a product those of its addends, of
+attention those of the values.
+"""
 
 
 def lanes_of_zeros(value: SSAValue, depth: int = 16) -> bool:
     """
     Whether storage that completes the last word of a value, and is no element of it, holds zeros as long as
-    the elements are finite: what the host writes, products, and what keeps a zero.
+    the elements are finite: what the host writes, rows that are completed, products, and what keeps a zero.
     """
     op = value.owner
     if isinstance(op, Block):
@@ -170,9 +178,11 @@ def lanes_of_zeros(value: SSAValue, depth: int = 16) -> bool:
         index = cast("BlockArgument", value).index
         return index >= carried and depth > 0 and lanes_of_zeros(parent.operands[index], depth - 1)
     kind = op.name.removeprefix("tile_tensor.")
+    if kind in COMPLETED:
+        return True
     if kind not in _KEEP_ZERO or not depth:
         return False
-    read = op.operands[2:] if kind == "matmul" else op.operands
+    read = {"matmul": op.operands[2:], "attention": op.operands[2:3]}.get(kind, op.operands)
     return all(lanes_of_zeros(v, depth - 1) for v in read)
 
 

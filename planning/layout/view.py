@@ -186,6 +186,31 @@ class View:
         """Number of logical axes."""
         return len(self.shape)
 
+    def run(self, axis: int, storage: Sequence[int]) -> tuple[int, int]:
+        """
+        The elements of a logical axis that follow each other along a storage axis, and how many could before
+        they reach other elements of the view or the end of `storage` (extents): the rest are lanes that
+        nobody looks at through this view. (1, 1) where none follow each other.
+        """
+        if not self.digits[axis] or self.digits[axis][-1][1] < 0 or self.digits[axis][-1][2] != 1:
+            return 1, 1
+        inner = self.digits[axis][-1]
+        others = [d for digits in self.digits for d in digits if d[1] == inner[1]]
+        others.remove(inner)
+        last = self.offsets[inner[1]] + sum((n - 1) * stride for n, _, stride in others)
+        return inner[0], min((storage[inner[1]] - last, *(stride for n, _, stride in others if n > 1)))
+
+    def grouped(self, axis: int, group: int, pitch: int) -> View:
+        """
+        Of every `pitch` elements of a logical axis, one digit that they divide, the first `group`: the rest
+        are lanes that nobody looks at through the new view.
+        """
+        axis %= self.rank
+        ((extent, storage, stride),) = self.digits[axis]
+        digits = ((extent // pitch, storage, stride * pitch), (group, storage, stride))
+        shape = (*self.shape[:axis], extent // pitch * group, *self.shape[axis + 1 :])
+        return View(shape, (*self.digits[:axis], digits, *self.digits[axis + 1 :]), self.offsets)
+
     def transpose(self, perm: Sequence[int]) -> View:
         """New axis i is old axis perm[i] (numpy's convention)."""
         if sorted(perm) != list(range(self.rank)):

@@ -53,9 +53,9 @@ class Surroundings:
     `scarce`: memory is missing, so that candidates which take less of it are wanted though they are slower.
     `transposed`: whoever reads the result wants its rows innermost. `tiles`: the first tile and the number of
     tiles that are this operator's share while others run beside it; (0, 0): all. `head`: columns of the heads
-    by which attention reads the result as queries or keys; 0 if it does not.
-    `batch`: equal parts of the rows that a reader of the transposed result keeps apart, `word`: elements of
-    its type in a word.
+    by which attention reads the result as queries or keys, of a product only if they cut words; 0 if it does
+    not. `batch`: equal parts of the rows that a reader of the transposed result keeps apart, `word`: elements
+    in a word of the type that a reader has the result in, where that is known.
     """
 
     transposed: bool = False

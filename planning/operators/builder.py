@@ -15,8 +15,8 @@ from tilewright.machine.dtypes import itemsize
 from tilewright.planning.exchange.copies import bounding_box, choose_move, covers
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.layout.padding import pad_region, panel_padding
-from tilewright.planning.operators.base import Operator, round_up
-from tilewright.planning.operators.targets import Target, identity
+from tilewright.planning.operators.base import Operator
+from tilewright.planning.operators.targets import WORD, Target, identity
 from tilewright.planning.stages import (
     Buffer,
     ComputeStage,
@@ -128,7 +128,7 @@ class Builder:
         names: Sequence[str],
         reason: str,
         zero_pad: bool = False,
-        finite_lanes: bool = False,
+        finite_lanes: Collection[str] = (),
         pad_words: Mapping[str, Mapping[int, int]] | None = None,
         loose: Collection[str] = (),
         completed: Mapping[str, int] | None = None,
@@ -140,9 +140,9 @@ class Builder:
 
         Each source is (buffer, view, (layout, view)). A source that already has what is wanted is returned as
         it is. `zero_pad`: what is no element of the tensor, behind panels or beside the view, is zero; else
-        nobody reads it. `finite_lanes`: beside the views the sources hold nothing but finite numbers, which
-        may come along in a last word that is completed. `pad_words`: for some of `names`, by storage axis,
-        the word that the padding behind its panels repeats instead of zero.
+        nobody reads it. `finite_lanes`: for these of `names` the sources hold nothing but finite numbers
+        beside the views, which may come along in a last word that is completed. `pad_words`: for some of
+        `names`, by storage axis, the word that the padding behind its panels repeats instead of zero.
         `loose`: names of results that are not padded. `completed`: for some of `names` the axis of the view
         behind which the layout has more storage: it gets the zeros that the source has there if the name is
         `zeros`, else copies of the last elements.
@@ -154,7 +154,7 @@ class Builder:
             zero_pad = pads and name not in loose
             have = self.get(src)
             lanes = not dst_view.is_bijection(layout.shape)  # storage that is no element of the tensor
-            exact = zero_pad and lanes and not finite_lanes
+            exact = zero_pad and lanes and name not in finite_lanes
             written = name == zeros  # with zeros behind it, which the host wrote
             padded = (exact and not written) or (zero_pad and bool(panel_padding(layout)))
             if have.layout == layout and view == dst_view and not padded:
@@ -378,7 +378,10 @@ class Builder:
         return name, inner, dst_view
 
     def _complete_words(self, source: tuple[str, View, View], dst: str) -> tuple[str, View, View]:
-        """The move with its last word completed, if that lets it go as it is; else the move as given."""
+        """
+        The move with the lanes behind its last word's elements, if that lets it go as it is; else the move as
+        given.
+        """
         target = self.get(dst)
 
         def kind(move: tuple[str, View, View]) -> str:
@@ -386,7 +389,9 @@ class Builder:
 
         if kind(source) in ("words", "local"):
             return source
-        longer = self._whole_words(source, dst)
+        src, view, dst_view = source
+        have = self.get(src)
+        longer = (src, *with_lanes(view, have.layout, dst_view, target.layout, itemsize(have.dtype)))
         return longer if longer != source and kind(longer) == "words" else source
 
     def _completed(
@@ -401,11 +406,11 @@ class Builder:
         extent = view.shape[axis]
         storage = dst_view.digits[axis][0][1] if len(dst_view.digits[axis]) == 1 else -1
         full = target.layout.axes[storage].extent if storage >= 0 else 0
-        longer = _lengthen(dst_view, axis, full, target.layout)
+        longer = _extended(dst_view, axis, full, target.layout)
         if longer is None:
             return None
         if zeros:
-            other = _lengthen(view, axis, full, have.layout)
+            other = _extended(view, axis, full, have.layout)
             return None if other is None else [(src, other, longer)]
         starts = [0] * len(view.shape)
         sizes = [*view.shape[:axis], full - extent, *view.shape[axis + 1 :]]
@@ -413,24 +418,6 @@ class Builder:
         last = view.slice([*starts[:axis], 2 * extent - full, *starts[axis + 1 :]], sizes)
         behind = longer.slice(ends, sizes)
         return None if last is None or behind is None else [source, (src, last, behind)]
-
-    def _whole_words(self, source: tuple[str, View, View], dst: str) -> tuple[str, View, View]:
-        """
-        The same move with its last word completed, where both sides have lanes behind an axis that ends
-        inside a word.
-        """
-        src, view, dst_view = source
-        have, target = self.get(src), self.get(dst)
-        word = 4 // itemsize(have.dtype)
-        for axis in range(len(view.shape)):
-            extent = view.shape[axis]
-            full = round_up(extent, word)
-            if full == extent:
-                continue
-            longer = _lengthen(view, axis, full, have.layout), _lengthen(dst_view, axis, full, target.layout)
-            if longer[0] is not None and longer[1] is not None:
-                return src, longer[0], longer[1]
-        return source
 
     def _unpack(self, kernel: str, src: str, dst: str, reason: str) -> None:
         self.elementwise(
@@ -459,9 +446,42 @@ class _Phase:
     after: list[Any] = field(default_factory=list)
 
 
-def _lengthen(view: View, axis: int, extent: int, layout: Layout) -> View | None:
+def with_lanes(view: View, layout: Layout, other_view: View, other: Layout, size: int) -> tuple[View, View]:
     """
-    The view with one logical axis made longer, if that axis is a plain storage axis with room behind it.
+    Two views of one shape, of a move or an operand, with the last word of an axis, or of each of its equal
+    groups, completed by lanes where both layouts have them behind it; as given where they do not. `size`:
+    bytes of an element.
+    """
+    word = WORD // size if size < WORD else 1
+    for axis in range(len(view.shape)):
+        rooms = _room(view, axis, layout), _room(other_view, axis, other)
+        group, full = rooms[0][0], min(room for _, room in rooms) // word * word
+        if group % word == 0 or full <= group or rooms[1][0] != group:
+            continue
+        return _lengthen(view, axis, full), _lengthen(other_view, axis, full)
+    return view, other_view
+
+
+def _room(view: View, axis: int, layout: Layout) -> tuple[int, int]:
+    """
+    The elements of a logical axis that follow each other in storage, and those with the lanes behind them
+    that complete a word.
+    """
+    group, room = view.run(axis, layout.shape)
+    return group, room if 0 < room - group < WORD else group
+
+
+def _lengthen(view: View, axis: int, group: int) -> View:
+    """The view with the innermost digit of a logical axis made longer."""
+    *outer, (before, storage, stride) = view.digits[axis]
+    shape = (*view.shape[:axis], view.shape[axis] // before * group, *view.shape[axis + 1 :])
+    digits = (*outer, (group, storage, stride))
+    return View(shape, (*view.digits[:axis], digits, *view.digits[axis + 1 :]), view.offsets)
+
+
+def _extended(view: View, axis: int, extent: int, layout: Layout) -> View | None:
+    """
+    The view with one logical axis made longer, if that axis is all of a plain storage axis with room behind.
     """
     digits = view.digits[axis]
     if len(digits) != 1 or digits[0][2] != 1 or digits[0][1] < 0:
@@ -470,5 +490,4 @@ def _lengthen(view: View, axis: int, extent: int, layout: Layout) -> View | None
     users = [d for ds in view.digits for d in ds if d[1] == storage]
     if len(users) != 1 or view.offsets[storage] + extent != layout.axes[storage].extent:
         return None
-    shape = (*view.shape[:axis], extent, *view.shape[axis + 1 :])
-    return View(shape, (*view.digits[:axis], ((extent, storage, 1),), *view.digits[axis + 1 :]), view.offsets)
+    return _lengthen(view, axis, extent)

@@ -15,13 +15,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tilewright.machine import Machine
-from tilewright.machine.dtypes import is_fp8
+from tilewright.machine.dtypes import is_fp8, itemsize
 from tilewright.machine.kernels.matrix_unit import COLUMNS, panel_inputs
 from tilewright.planning.layout import Axis, Layout, Split, View
 from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div, round_up
 from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.strategy import Strategy
-from tilewright.planning.operators.targets import Target, merged_view
+from tilewright.planning.operators.targets import WORD, Target, merged_view
 from tilewright.planning.stages import Buffer, Stages, Value
 
 PANEL = panel_inputs(1)
@@ -80,11 +80,7 @@ def widened(view: View, group: int) -> View:
 
 def narrowed(view: View, group: int) -> View:
     """The view of the columns alone, onto storage whose last axis has the lanes as elements."""
-    full = view.shape[-1]
-    count = full // lanes(group)
-    ((_, axis, _),) = view.digits[-1]
-    digits = ((count, axis, lanes(group)), (group, axis, 1))
-    return View((*view.shape[:-1], count * group), (*view.digits[:-1], digits), view.offsets)
+    return view.grouped(-1, group, lanes(group))
 
 
 def applies(operator: Operator) -> bool:
@@ -99,29 +95,45 @@ def suits(
     return near.head % PANEL != 0 and operator.result_shape[-1] % near.head == 0
 
 
+def pitch_of(layout: Layout, view: View, group: int) -> int:
+    """
+    How far apart groups of columns lie: they follow each other, or have lanes behind them; 0 otherwise. Lanes
+    behind a single group complete its last word.
+    """
+    match view.digits[-1]:
+        case ((size, axis, 1),) if axis >= 0:
+            single = size == group and 0 <= layout.axes[axis].extent - group < WORD
+            return layout.axes[axis].extent if single else group
+        case ((_, axis, pitch), (size, other, 1)) if axis == other and size == group:
+            return pitch
+        case _:
+            return 0
+
+
 def in_place(value: Value | None, group: int) -> Target | None:
     """Where the result lies beside its operand: the same rows, groups of columns completed to panels."""
-    if value is None or value.layout.chunk is not None or len(value.view.digits[-1]) != 1:
+    pitch = (
+        0 if value is None or value.layout.chunk is not None else pitch_of(value.layout, value.view, group)
+    )
+    if value is None or not pitch or value.shape[-1] % group:
         return None
     layout, view = value.layout, value.view
-    ((columns, axis, stride),) = view.digits[-1]
+    axis, count = view.digits[-1][0][1], value.shape[-1] // group
     found = layout.axes[axis]
-    ends = found.extent if axis >= 0 else 0
     others = [a for i, a in enumerate(layout.axes) if i != axis and a.extent > 1]
-    if axis < 0 or stride != 1 or ends != columns or view.offsets[axis] or columns % group:
+    if found.extent != count * pitch or view.offsets[axis]:
         return None
-    if any(split.block % group for split in found.splits) or len(others) > 2 or len(found.panels) > 1:
+    if any(split.block % pitch for split in found.splits) or len(others) > 2 or len(found.panels) > 1:
         return None
-    pitch = lanes(group)
-    splits = tuple(Split(s.block // group * pitch, s.tile_stride) for s in found.splits)
-    wide = Axis(columns // group * pitch, splits, (PANEL,))
-    axes = tuple(wide if i == axis else a for i, a in enumerate(layout.axes))
+    wide = lanes(group)
+    splits = tuple(Split(s.block // pitch * wide, s.tile_stride) for s in found.splits)
+    axes = tuple(Axis(count * wide, splits, (PANEL,)) if i == axis else a for i, a in enumerate(layout.axes))
     order = tuple(digit for digit in layout.order if digit[0] != axis)
     rows = [digit for digit in order if layout.axes[digit[0]].extent > 1]
     at = order.index(rows[-1]) if rows else 0
     order = (*order[:at], (axis, 0), *order[at:], (axis, 1))
     result = dataclasses.replace(layout, axes=axes, order=order, memory="any")
-    digits = ((columns // group, axis, pitch), (group, axis, 1))
+    digits = ((count, axis, wide), (group, axis, 1))
     return result, View(view.shape, (*view.digits[:-1], digits), view.offsets)
 
 
@@ -141,21 +153,24 @@ def candidates(
 
 
 def whole_groups(operator: Operator, group: int, machine: Machine) -> Target:
-    """Rows of whole groups over all tiles: where the operand goes if a tile's columns cut groups."""
-    shape = operator.result_shape
-    rows, columns = math.prod(shape[:-1]), shape[-1]
+    """
+    Rows of whole groups over all tiles: where the operand goes if a tile's columns cut groups. Groups that
+    cut words are completed with lanes.
+    """
+    shape, dtype = operator.operand_types[0]
+    pitch = round_up(group, WORD) if group * itemsize(dtype) % WORD else group
+    rows, columns = math.prod(shape[:-1]), shape[-1] // group * pitch
     # whole panels of the product's columns, where groups make them: they move in one piece for several rows
-    whole = math.lcm(group, COLUMNS)
-    least = whole if columns % whole == 0 else group
+    whole = math.lcm(pitch, COLUMNS)
+    least = whole if columns % whole == 0 else pitch
     block = least * ceil_div(columns // least, machine.tiles)
     parts = ceil_div(columns, block)
     height = ceil_div(max(rows, 1), max(1, min(machine.tiles // parts, rows)))
     panels = (COLUMNS,) if block % COLUMNS == 0 else ()
     axes = (Axis(rows, (Split(height, parts),)), Axis(columns, (Split(block, 1),), panels))
     order = ((1, 0), (0, 0), (1, 1)) if panels else ((0, 0), (1, 0))
-    return Layout(axes, order, tiles=machine.tiles), merged_view(
-        shape, (tuple(range(len(shape) - 1)), (len(shape) - 1,))
-    )
+    view = merged_view((*shape[:-1], columns), (tuple(range(len(shape) - 1)), (len(shape) - 1,)))
+    return Layout(axes, order, tiles=machine.tiles), view.grouped(-1, group, pitch)
 
 
 def _places(
@@ -191,6 +206,8 @@ def expand(operator: Operator, record: PanelsRecord, operands: tuple[Value, ...]
     names = dict(zip(("b", "m"), (-1, -1, *rows)[-2:], strict=True))
     kept = {name: at for name, at in names.items() if at >= 0}
     scalars: dict[str, int] = {"scale": int(operator.attributes.get("scale", 0)), "group": group}
+    if (pitch := pitch_of(*target, group)) != group:
+        scalars["pitch"] = pitch
     if operator.attributes.get("rounding", "nearest") == "truncate":
         scalars["truncate"] = 1
     builder.compute(

@@ -21,7 +21,7 @@ from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div
 from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.strategy import Strategy
-from tilewright.planning.operators.targets import Target, flat_layout, row_layout
+from tilewright.planning.operators.targets import WORD, Target, flat_layout, row_layout
 from tilewright.planning.stages import Stages, Value
 
 
@@ -37,10 +37,6 @@ def kernel_name(operator: Operator) -> str:
     if operator.name in ("cast", "bias_gelu"):
         return operator.name
     return function_of(operator.name, operator.attributes).kernel
-
-
-WORD = 4
-"""Elements of the narrowest type in a word: rows are completed by fewer lanes."""
 
 
 def row_column_storage(value: Value | None) -> bool:

@@ -21,7 +21,7 @@ from tilewright.planning.operators.blocks import block_layout
 from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.pointwise import broadcast_target, repanelled
 from tilewright.planning.operators.strategy import Strategy
-from tilewright.planning.operators.targets import Target, merged_view
+from tilewright.planning.operators.targets import WORD, Target, merged_view
 from tilewright.planning.stages import Move, Stages, Value
 
 
@@ -32,6 +32,9 @@ def reduction(kind: str) -> str:
 
 SHORTENED = ("reduce", "argmax", "argmin")
 """Operators that leave one element of a row."""
+
+COMPLETED = {"layer_norm": 3, "rms_norm": 2, "softmax": 1}
+"""Operators (with so many operands) whose kernels write zeros behind the columns of a row."""
 
 EMPTY_ROWS = {"zero": 0, "uniform": 1, "nan": 2}
 """The scalar `empty_rows` of the kernels."""
@@ -148,26 +151,41 @@ def row_axis(operator: Operator) -> int:
     return int(operator.attributes.get("axis", len(operator.operand_types[0][0]) - 1))
 
 
+def stored_columns(operator: Operator) -> int:
+    """
+    The columns that a row is stored with: where it ends inside a word, with lanes that complete it to words
+    of 8-bit elements. The kernel does not read them, and writes zeros.
+    """
+    shape = operator.operand_types[0][0]
+    columns = math.prod(shape[a] for a in _axes(operator)[1])
+    size = min(itemsize(operator.result_dtype), itemsize(operator.operand_types[0][1]))
+    served = COMPLETED.get(operator.name) == len(operator.operand_types)
+    return round_up(columns, WORD) if served and columns * size % WORD else columns
+
+
 def _block(operator: Operator, record: RowRecord, rows: int, machine: Machine) -> int:
     if record.parts < 0 or record.parts > machine.tiles:
         raise operator.error(f"{record.parts} row parts; machine {machine.name} has {machine.tiles} tiles")
     parts = min(record.parts or machine.tiles, max(rows, 1))
     block = ceil_div(max(rows, 1), parts)
     size = min(itemsize(operator.result_dtype), itemsize(operator.operand_types[0][1]))
-    columns = math.prod(operator.operand_types[0][0][a] for a in _axes(operator)[1])
-    if operator.name not in SHORTENED and columns * size % 4:
-        block = round_up(block, 4 // math.gcd(4, columns * size))  # whole words on every tile
+    columns = stored_columns(operator)
+    if operator.name not in SHORTENED and columns * size % WORD:
+        block = round_up(block, WORD // math.gcd(WORD, columns * size))  # whole words on every tile
     if operator.name in SHORTENED:
         block = round_up(block, max(1, 4 // size))
     return block
 
 
 def row_layout(
-    shape: Sequence[int], rows: Sequence[int], columns: Sequence[int], block: int, tiles: int
+    shape: Sequence[int], rows: Sequence[int], columns: Sequence[int], block: int, tiles: int, stored: int
 ) -> Target:
-    """Rows in blocks over the tiles, columns whole; the view merges the logical axes of each kind."""
-    r, c = math.prod(shape[a] for a in rows), math.prod(shape[a] for a in columns)
-    layout = Layout((Axis(r, (Split(block, 1),)), Axis(c)), ((0, 0), (1, 0)), tiles=tiles)
+    """
+    Rows in blocks over the tiles, columns whole and completed to `stored`; the view merges the logical axes
+    of each kind.
+    """
+    r = math.prod(shape[a] for a in rows)
+    layout = Layout((Axis(r, (Split(block, 1),)), Axis(stored)), ((0, 0), (1, 0)), tiles=tiles)
     return layout, merged_view(shape, (rows, columns))
 
 
@@ -189,12 +207,13 @@ def operand_targets(
     kept, reduced = _axes(operator)
     rows = math.prod(shape[a] for a in kept)
     block = _block(operator, record, rows, machine)
-    x = row_layout(shape, kept, reduced, block, machine.tiles)
+    stored = stored_columns(operator)
+    x = row_layout(shape, kept, reduced, block, machine.tiles, stored)
     if len(operator.operand_types) == 1:
         return (x,)
     width = shape[row_axis(operator)]
     copies = ((ceil_div(rows, block), 1),) if rows > block else ()
-    vector = Layout((Axis(width),), ((0, 0),), copies, 0, machine.tiles)
+    vector = Layout((Axis(stored),), ((0, 0),), copies, 0, machine.tiles)
     rest: list[Target | None] = [(vector, View.identity((width,))) for _ in operator.operand_types[1:]]
     return (x, *rest)
 
@@ -228,6 +247,8 @@ def expand(operator: Operator, record: RowRecord, operands: tuple[Value, ...], m
         scalars["epsilon"] = float(attrs.get("epsilon", 1e-6))
     if attrs.get("scale") and operator.name == "layer_norm":
         scalars["scale"] = int(attrs["scale"])
+    if (columns := math.prod(operator.operand_types[0][0][a] for a in _axes(operator)[1])) != layout.shape[1]:
+        scalars["columns"] = columns
     if operator.name == "layer_norm" and len(names) == 1:
         whole = Layout((layout.axes[0],), ((0, 0),), tiles=layout.tiles)
         own = [builder.add_buffer(s, whole, "f32") for s in ("mean", "variance")]

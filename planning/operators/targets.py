@@ -10,6 +10,9 @@ from tilewright.machine.dtypes import itemsize
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators.base import ceil_div, round_up
 
+WORD = 4
+"""Elements of the narrowest type in a word: rows are completed by fewer lanes."""
+
 Target = tuple[Layout, View]
 """
 A layout that an operand is wanted in, and the view from the operand's logical shape to its storage axes.
@@ -39,6 +42,18 @@ def flat_layout(shape: Sequence[int], dtype: str, machine: Machine) -> Target:
     block = max(grain, round_up(ceil_div(max(n, 1), machine.tiles), grain))
     layout = Layout((Axis(n, (Split(block, 1),)),), ((0, 0),), tiles=machine.tiles)
     return layout, merged_view(shape, [tuple(range(len(shape)))])
+
+
+def vector_layout(shape: Sequence[int], dtype: str, machine: Machine) -> Target | None:
+    """
+    A vector that ends inside a word of 8-bit elements as a sequence that is completed: rows of products that
+    are completed so get their vectors in whole words. None for others, which lie anywhere.
+    """
+    (extent,) = shape
+    if extent % WORD == 0:
+        return None
+    layout, _ = flat_layout((round_up(extent, WORD),), dtype, machine)
+    return layout, View((extent,), (((extent, 0, 1),),), (0,))
 
 
 def row_layout(shape: Sequence[int], machine: Machine) -> Target:

@@ -23,9 +23,9 @@ from tilewright.planning.homes import home_place
 from tilewright.planning.operators import VIEWS, matmul, preferred, read_choice
 from tilewright.planning.operators.base import Surroundings
 from tilewright.planning.operators.blocks import block_layout
-from tilewright.planning.operators.pointwise import WORD, fills_storage
+from tilewright.planning.operators.pointwise import fills_storage
 from tilewright.planning.operators.strategy import Choice
-from tilewright.planning.operators.targets import Target, flat_layout
+from tilewright.planning.operators.targets import WORD, Target, flat_layout
 from tilewright.planning.operators.views import apply_view
 from tilewright.planning.plan import Plan, placement_texts
 from tilewright.planning.search.wanted import is_updated, wanted
@@ -34,6 +34,10 @@ from tilewright.planning.unfold import Expander, informed
 
 SIDE_BY_SIDE = 1 << 18
 """Multiplications per tile of the machine from which products are worth running side by side."""
+
+
+LANES_STAY = ("cast", "add", "gelu", "relu", "silu", "bias_gelu")
+"""Operators between a product and a cast to 8 bits that keep the lanes behind its rows."""
 
 
 @dataclass(frozen=True)
@@ -316,13 +320,13 @@ class _Walk:
 def carriable(value: Value, machine: Machine) -> Placement:
     """
     The layout of a carried value: small blocks of rows, else that of its initial value if it fills its
-    storage, else a row-major sequence.
+    storage but for lanes that complete its last word, else a row-major sequence.
     """
     blocks = block_layout(value.shape, machine)
     if blocks is not None:
         return blocks
-    storage = tuple(axis.extent for axis in value.layout.axes)
-    if value.layout.chunk is None and not value.layout.replicas and value.view.is_bijection(storage):
+    lanes = WORD // itemsize(value.dtype)
+    if value.layout.chunk is None and not value.layout.replicas and fills_storage(value, lanes):
         return dataclasses.replace(value.layout, memory="any"), value.view
     return flat_layout(value.shape, value.dtype, machine)
 
@@ -344,7 +348,7 @@ def product_surroundings(graph: Graph, node: OperatorNode) -> Surroundings:
     """What a product may know of its readers alone."""
     found = feeds_attention_values(graph, node)
     if found is None:
-        return Surroundings()
+        return Surroundings(head=cut_heads(graph, node), word=WORD if feeds_bytes(graph, node) else 0)
     batch, word = found
     return Surroundings(transposed=True, batch=batch, word=word)
 
@@ -396,8 +400,11 @@ def _multiplications(node: OperatorNode) -> int:
     return math.prod(node.operator.result_shape) * node.operator.operand_types[0][0][-1]
 
 
-def feeds_heads(graph: Graph, node: OperatorNode) -> int:
-    """Columns of a head where attention reads a value as queries or keys, behind views only; else 0."""
+def feeds_heads(graph: Graph, node: OperatorNode, *, cast: bool = False) -> int:
+    """
+    Columns of a head where attention reads a value as queries or keys, behind views, and casts if `cast`,
+    only; else 0.
+    """
     seen = [node.results[0]]
     for value in seen:
         for use in graph.uses.get(value, ()):
@@ -406,9 +413,31 @@ def feeds_heads(graph: Graph, node: OperatorNode) -> int:
                 continue
             if reader.operator.name == "attention" and use.index < 2:
                 return reader.operator.operand_types[0][0][-1]
-            if reader.operator.name in VIEWS and len(seen) < 16:
+            if reader.operator.name in (*VIEWS, *(("cast",) if cast else ())) and len(seen) < 16:
                 seen.append(reader.results[0])
     return 0
+
+
+def cut_heads(graph: Graph, node: OperatorNode) -> int:
+    """Columns of the heads of a product of two axes that is queries or keys, if heads cut words; else 0."""
+    head, shape = feeds_heads(graph, node, cast=True), node.operator.result_shape
+    cuts = head * itemsize(node.operator.result_dtype) % WORD
+    return head if cuts and len(shape) == 2 and head < shape[1] and shape[1] % head == 0 else 0
+
+
+def feeds_bytes(graph: Graph, node: OperatorNode) -> bool:
+    """Whether a value becomes one of 8 bits, behind functions of single elements and sums only."""
+    seen = [node.results[0]]
+    for value in seen:
+        for use in graph.uses.get(value, ()):
+            reader = use.node
+            if not isinstance(reader, OperatorNode) or reader.operator.name not in LANES_STAY:
+                continue
+            if itemsize(reader.operator.result_dtype) == 1:
+                return True
+            if len(seen) < 16:
+                seen.append(reader.results[0])
+    return False
 
 
 def feeds_attention_values(graph: Graph, node: OperatorNode) -> tuple[int, int] | None:

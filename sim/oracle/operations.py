@@ -6,6 +6,7 @@ plan implies.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -104,6 +105,9 @@ def _matmul(
     if record.swap:
         a, b = b, a
     shape = matmul_plan.swapped(shape, record.swap)
+    if record.inner:
+        a, b = (_in_groups(x, record.inner, matmul_plan.PANEL_WORD) for x in (a, b))
+        shape = dataclasses.replace(shape, k=a.shape[-1])
     _, _, _, block = matmul_plan.blocks(shape, record.grid)
     _, _, _, count = matmul_plan.used_grid(shape, record.grid)
     parts = [
@@ -143,7 +147,7 @@ def _attention(
     score_type, partial_type = score.partial, output.partial
     columns = [slice(part * block, min((part + 1) * block, shape.keys)) for part in range(count)]
     if isinstance(record, attention_plan.OwnKeysRecord) and record.group:
-        q, k = (_in_panels(x, record.group, score.inputs) for x in (q, k))
+        q, k = (_in_groups(x, record.group, score.inputs) for x in (q, k))
     scores = [numerics.gemm_logical(q, k[..., keys, :], score_type, score.inputs) for keys in columns]
     boolean = mask is not None and mask.dtype == np.bool_
     after = operator.attributes.get("mask_place") == "after_scale" and not boolean
@@ -197,8 +201,8 @@ def _visible(operator: Operator, queries: int, keys: int) -> Array:
     return (key >= lowest[:, None]) & (key <= highest[:, None])
 
 
-def _in_panels(x: Array, group: int, inputs: int) -> Array:
-    """Groups of columns, each completed to whole passes with zeros."""
+def _in_groups(x: Array, group: int, inputs: int) -> Array:
+    """Groups of columns, each completed with zeros to a multiple of `inputs`."""
     grouped = x.reshape(*x.shape[:-1], -1, group)
     pad = np.zeros((*grouped.shape[:-1], -group % inputs), x.dtype)
     return np.concatenate([grouped, pad], axis=-1).reshape(*x.shape[:-1], -1)

@@ -126,6 +126,11 @@ def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | 
     TilePlanLayoutsPass().apply(ctx, module)
 
 
+def divisors(extent: int) -> list[int]:
+    """The numbers that divide an extent."""
+    return [n for n in range(1, extent + 1) if extent % n == 0]
+
+
 def random_record(op: Operation, machine: Machine, rng: random.Random) -> Record | None:
     """A legal record for the operation, or None to leave the choice to the planner."""
     if not op.name.startswith("tile_tensor.") or not is_planned(op.name.partition(".")[2]):
@@ -144,6 +149,9 @@ def random_record(op: Operation, machine: Machine, rng: random.Random) -> Record
                 record = matmul.MatmulRecord(grid, swap, rng.choice((1, 1, 2, 3)))
                 if not swap and sum(grid) % 2:
                     record = matmul.MatmulRecord(grid, target=matmul.BLOCKS)
+                elif not swap and not shape.batch and sum(grid) % 3:
+                    group, inner = (rng.choice([0, 1, *divisors(n)]) for n in (shape.n, shape.k))
+                    record = matmul.MatmulRecord(grid, group=group, inner=inner)
                 try:
                     matmul.check_record(operator, record, machine)
                 except PlanError:

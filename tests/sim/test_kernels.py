@@ -375,6 +375,27 @@ def test_softmax_exponentials_and_their_sum() -> None:
     np.testing.assert_array_equal(total, p.astype(np.float64).sum(-1).astype(np.float32))
 
 
+@pytest.mark.parametrize(
+    ("name", "vectors", "scalars"),
+    [
+        ("layer_norm", 2, {"epsilon": 1e-5}),
+        ("rms_norm", 1, {"epsilon": 1e-5}),
+        ("softmax", 0, {"scale": 0.5}),
+    ],
+)
+def test_lanes_of_rows_are_not_read_and_are_zero(name: str, vectors: int, scalars: dict[str, float]) -> None:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(2, 3, 12)).astype(np.float16)
+    x[..., 9:] = np.nan
+    ins = [x, *(rng.normal(size=(2, 12)).astype(np.float16) for _ in range(vectors))]
+    (found,) = run(name, ins, ("f16",), (3, 12), columns=9, **scalars)
+    (alone,) = run(name, [np.ascontiguousarray(v[..., :9]) for v in ins], ("f16",), (3, 9), **scalars)
+    np.testing.assert_array_equal(found[..., :9], alone)
+    assert not found[..., 9:].any()
+    with pytest.raises(ValueError, match="rows of 12 columns do not have 13"):
+        run(name, ins, ("f16",), (3, 12), columns=13, **scalars)
+
+
 def test_a_cast_that_completes_groups_to_panels() -> None:
     x = np.random.default_rng(31).normal(size=(2, 1, 3, 48)).astype(np.float16)
     (found,) = run("cast.panels", [x], ("f8E4M3FNUZ",), (1, 3, 48, 64), group=24, scale=-1)
@@ -382,6 +403,10 @@ def test_a_cast_that_completes_groups_to_panels() -> None:
     parts = found.reshape(2, 1, 3, 2, 32)
     np.testing.assert_array_equal(parts[..., :24].reshape(x.shape).view(np.uint8), flat.view(np.uint8))
     assert not parts[..., 24:].view(np.uint8).any()
+    (apart,) = run("cast.panels", [x], ("f8E4M3FNUZ",), (1, 3, 48, 64), group=21, pitch=24, scale=-1)
+    lanes = apart.reshape(2, 1, 3, 2, 32)
+    np.testing.assert_array_equal(lanes[..., :21].view(np.uint8), parts[..., :21].view(np.uint8))
+    assert not lanes[..., 21:].view(np.uint8).any()
     with pytest.raises(ValueError, match="48 columns in groups of 20 take"):
         run("cast.panels", [x], ("f8E4M3FNUZ",), (1, 3, 48, 64), group=20)
 

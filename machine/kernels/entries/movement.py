@@ -46,7 +46,7 @@ register(
         axes=("b", "m", "c", "d"),
         ins=operands("x", "b", "m", "c"),
         outs=operands("y", "b", "m", "d"),
-        scalars=("scale", "saturate", "truncate", "group"),
+        scalars=("scale", "saturate", "truncate", "group", "pitch"),
         required=("group",),
         code_bytes=640,
     )

@@ -38,7 +38,7 @@ for _row in (
         form=f.rows_form(20, 972),
         ins="x gamma:c beta:c",
         outs="y",
-        scalars=("epsilon", "saturate", "scale"),
+        scalars=("epsilon", "saturate", "scale", "columns"),
         code=1280,
     ),
     _RowKernel(
@@ -49,7 +49,7 @@ for _row in (
         form=f.rows_form(16, 636),
         ins="x gamma:c",
         outs="y",
-        scalars=("epsilon", "saturate"),
+        scalars=("epsilon", "saturate", "columns"),
         code=1024,
     ),
     _RowKernel(
@@ -106,7 +106,7 @@ for _row in (
         form=f.softmax_form,
         ins="x",
         outs="y",
-        scalars=("scale", "split", "saturate", "empty_rows"),
+        scalars=("scale", "split", "saturate", "empty_rows", "columns"),
         factors=("scale",),
         code=1280,
     ),

@@ -137,9 +137,14 @@ class Expansion:
         return {}
 
     @property
-    def finite_lanes(self) -> bool:
-        """Whether what lies beside the operands' elements may come along (`Builder.convert`)."""
-        return bool(self.operator.attributes.get("finite_lanes", False))
+    def finite_lanes(self) -> set[str]:
+        """
+        Operands beside whose elements something may come along (`Builder.convert`): finite numbers meet a
+        probability of zero; behind the columns of heads both operands need zeros.
+        """
+        attributes = self.operator.attributes
+        found = {"v"} if attributes.get("finite_lanes", False) else set[str]()
+        return found | {"q", "k"} if attributes.get("head_lanes", False) else found
 
     def source(self, number: int, target: Target) -> tuple[str, View, Target]:
         """What is moved to be operand `number` at `target`."""
@@ -248,7 +253,7 @@ class Expansion:
         partial_type = product(shape.output_kernel).partial
         arrived = builder.add_buffer("arrived", where.arrived, partial_type, "partials")
         arrived_sums = builder.add_buffer("arrived_sums", where.arrived_sums, "f32", "partials")
-        blocks_ = View.identity((parts, shape.b, shape.queries, shape.value_depth))
+        blocks_ = View.identity((parts, shape.b, shape.queries, shape.stored_values))
         rows = View.identity((parts, shape.b, shape.queries))
         builder.gather_each(
             [([(outputs, blocks_, blocks_)], arrived), ([(sums, rows, rows)], arrived_sums)],

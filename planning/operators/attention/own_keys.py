@@ -92,7 +92,7 @@ def candidates(
     """The cheapest score grids by the closed form; that of keys which stay where they are first."""
     group = common_group(operator, operands)
     shape = stored_shape(operator, OwnKeysRecord(group=group))
-    room = shape.value_depth % COLUMNS != 0 and not shape.dtype.startswith("i")
+    room = shape.stored_values % COLUMNS != 0 and not shape.dtype.startswith("i")
     still = grid_of_keys(shape, operands[1], machine) if not group else None
     ranked = ranked_grids(shape, machine, own_keys=kernel_name(room))[:CANDIDATES]
     for grid in dict.fromkeys(((still,) if still is not None else ()) + ranked):
@@ -108,7 +108,7 @@ def has_room(shape: Shape, record: OwnKeysRecord, machine: Machine) -> bool:
     """Whether the padding behind the columns of the values can be written by itself: for rows of ones."""
     values = layouts(shape, record.grid, machine).v
     return (
-        shape.value_depth % COLUMNS != 0
+        shape.stored_values % COLUMNS != 0
         and pad_region(values, 1, itemsize(shape.dtype), machine.tiles) is not None
     )
 
@@ -141,7 +141,8 @@ class _Expansion(Expansion):
         super().__init__(operator, record, operands, machine, stored_shape(operator, record))
         self.group = record.group
         self.ones = record.ones
-        self.columns = round_up(self.shape.value_depth, COLUMNS) if record.ones else self.shape.value_depth
+        stored = self.shape.stored_values
+        self.columns = round_up(stored, COLUMNS) if record.ones else stored
         if record.ones:
             if not has_room(self.shape, record, machine):
                 raise operator.error(
@@ -161,9 +162,9 @@ class _Expansion(Expansion):
         )
 
     @property
-    def finite_lanes(self) -> bool:
-        """Lanes of groups may come along only where they are zeros, and are elements then."""
-        return super().finite_lanes and (not self.group or self.zero_lanes)
+    def finite_lanes(self) -> set[str]:
+        """Lanes of groups come along only where they are zeros, and are elements then."""
+        return super().finite_lanes - ({"q", "k"} if self.group else set[str]())
 
     def source(self, number: int, target: Target) -> tuple[str, View, Target]:
         """With groups whose lanes are zeros, the lanes come along as columns."""

@@ -76,9 +76,9 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
     out_memory = machine.family.kernel(shape.score_kernel).outs[0].memory
     wide = ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1))
     panel = ((0, 0), (2, 0), (1, 0), (2, 1))
-    q = Layout((b_axis, m_axis, Axis(shape.depth, (), (d_pass,))), panel, replicas(*by_key), 0, tiles)
+    q = Layout((b_axis, m_axis, Axis(shape.stored_depth, (), (d_pass,))), panel, replicas(*by_key), 0, tiles)
     k = Layout(
-        (b_axis, Axis(shape.keys, n_split, (COLUMNS,)), Axis(shape.depth, (), (d_pass,))),
+        (b_axis, Axis(shape.keys, n_split, (COLUMNS,)), Axis(shape.stored_depth, (), (d_pass,))),
         wide,
         replicas(*by_query),
         0,
@@ -89,7 +89,7 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
     # zero (so that it may hold any finite number: `finite_lanes` of the operator)
     v_keys = round_up(shape.keys, max(1, 4 // itemsize(shape.dtype)))
     v = Layout(
-        (b_axis, Axis(shape.value_depth, (), (COLUMNS,)), Axis(v_keys, n_split, (n_pass,))),
+        (b_axis, Axis(shape.stored_values, (), (COLUMNS,)), Axis(v_keys, n_split, (n_pass,))),
         wide,
         replicas(*by_query),
         0,
@@ -102,7 +102,7 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
     spread = replicas(*by_key)
     all_maxima = Layout((p_local, b_axis, m_axis), ((0, 0), (1, 0), (2, 0)), spread, 0, tiles)
     row = Layout((b_axis, m_axis), ((0, 0), (1, 0)), spread, 0, tiles)
-    e_axis = Axis(shape.value_depth, (), (COLUMNS,))
+    e_axis = Axis(shape.stored_values, (), (COLUMNS,))
     parts = ((0, 0), (1, 0), (3, 0), (2, 0), (3, 1))
     partial = Layout((p_axis, b_axis, m_axis, e_axis), parts, (), 0, tiles, out_memory)
     owner = m_axis
@@ -111,9 +111,9 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine) -> Layouts:
     arrived = Layout((p_local, b_axis, owner, e_axis), parts, (), 0, tiles)
     arrived_sums = Layout((p_local, b_axis, owner), ((0, 0), (1, 0), (2, 0)), (), 0, tiles)
     # Rows of a head one after another: whoever takes several heads side by side cuts them at other columns.
-    whole = shape.value_depth % ROW_COLUMNS == 0
+    whole = shape.stored_values % ROW_COLUMNS == 0
     rows = ((0, 0), (1, 0), (2, 0)) if whole else panel
-    result = Layout((b_axis, owner, Axis(shape.value_depth) if whole else e_axis), rows, (), 0, tiles)
+    result = Layout((b_axis, owner, Axis(shape.stored_values) if whole else e_axis), rows, (), 0, tiles)
     result_row = Layout((b_axis, owner), ((0, 0), (1, 0)), (), 0, tiles)
     return Layouts(
         q, k, v, scores, maxima, all_maxima, row, maxima, partial, arrived, arrived_sums, result, result_row

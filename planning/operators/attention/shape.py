@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels.matrix_unit import COLUMNS, product
 from tilewright.planning.layout import View
 from tilewright.planning.operators.base import Operator, Record, ceil_div, round_up
 from tilewright.planning.operators.matmul import choose_kernel
-from tilewright.planning.operators.targets import batch_view
+from tilewright.planning.operators.targets import WORD, batch_view
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,20 @@ class Shape:
     @property
     def b(self) -> int:
         return math.prod(self.batch)
+
+    @property
+    def stored_depth(self) -> int:
+        """Columns of queries and keys as they are stored: words of 8-bit elements where heads cut words."""
+        cut = self.depth * itemsize(self.dtype) % WORD
+        return round_up(self.depth, WORD) if cut else self.depth
+
+    @property
+    def stored_values(self) -> int:
+        """
+        Columns of values and of the result as they are stored: words of 8-bit elements, which the result may
+        become, with lanes of zeros.
+        """
+        return round_up(self.value_depth, WORD) if itemsize(self.dtype) < WORD else self.value_depth
 
     @property
     def mask_kernel(self) -> str:

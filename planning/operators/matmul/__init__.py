@@ -20,6 +20,7 @@ from tilewright.planning.operators.matmul.grids import side_by_side
 from tilewright.planning.operators.matmul.places import Layouts, layouts, operand_targets
 from tilewright.planning.operators.matmul.records import BLOCKS, PARTS, MatmulRecord, check_record, shape_of
 from tilewright.planning.operators.matmul.shape import (
+    PANEL_WORD,
     Shape,
     blocks,
     canonical,
@@ -44,6 +45,7 @@ STRATEGIES = (GRID,)
 __all__ = [
     "BLOCKS",
     "GRID",
+    "PANEL_WORD",
     "PARTS",
     "STRATEGIES",
     "Layouts",

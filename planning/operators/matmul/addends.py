@@ -5,10 +5,13 @@ What is added to a product: the addend that its sum begins with, and those behin
 
 from __future__ import annotations
 
+import dataclasses
+
+from tilewright.machine.dtypes import itemsize
 from tilewright.planning.exchange.copies import choose_move
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators.base import Operator
-from tilewright.planning.operators.builder import Builder
+from tilewright.planning.operators.builder import Builder, with_lanes
 from tilewright.planning.operators.matmul.shape import Shape
 from tilewright.planning.operators.pointwise import broadcast_target, kept_axes
 from tilewright.planning.operators.targets import Target
@@ -54,15 +57,26 @@ def slot_of(
 ) -> tuple[str, View, View] | None:
     """The move of a further addend to its place behind the partials; None where it cuts words."""
     value = builder.operands[index]
-    if value.dtype != shape.partial or not view.is_bijection(room.shape[1:]):
+    if value.dtype != shape.partial:
         return None
     full = builder.operator.result_shape
     source = value.view.broadcast(full, tuple(range(len(full) - len(value.shape), len(full))))
     if source is None:
         return None
+    if not view.is_bijection(room.shape[1:]):
+        size, result = itemsize(value.dtype), without_parts(room)
+        source, view = with_lanes(source, value.layout, view, result, size)
+        if not view.is_bijection(result.shape):
+            return None
     target = behind(view, place, 0)
     found = choose_move([(value.layout, source, target)], room, value.dtype)
     return (f"in{index}", source, target) if found.kind == "words" else None
+
+
+def without_parts(room: Layout) -> Layout:
+    """The layout of one of the terms that lie along the first axis of a room."""
+    order = tuple((axis - 1, level) for axis, level in room.order if axis)
+    return dataclasses.replace(room, axes=room.axes[1:], order=order)
 
 
 def behind(view: View, place: int, count: int) -> View:

@@ -14,8 +14,9 @@ from tilewright.planning.operators.base import Operator, Surroundings
 from tilewright.planning.operators.blocks import block_layout
 from tilewright.planning.operators.matmul.addends import first_addend
 from tilewright.planning.operators.matmul.grids import choose_grid, grids
-from tilewright.planning.operators.matmul.records import BLOCKS, PARTS, MatmulRecord, shape_of
-from tilewright.planning.operators.matmul.shape import PANEL_WORD, Shape, blocks, used_grid
+from tilewright.planning.operators.matmul.records import BLOCKS, PARTS, MatmulRecord, contracted, shape_of
+from tilewright.planning.operators.matmul.shape import PANEL_WORD, Shape, blocks, lanes, used_grid
+from tilewright.planning.operators.targets import WORD
 from tilewright.planning.stages import Value
 
 CANDIDATES = 24
@@ -26,9 +27,10 @@ def default_record(
     operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
 ) -> MatmulRecord:
     """The cheapest grid by the closed form, of the orientation that its reader asks for."""
-    found = wanted(near, near.transposed)
+    found = dataclasses.replace(wanted(near, near.transposed), inner=stored_groups(operator, operands))
     shape = shape_of(operator, found)
-    if not near.transposed and shape.n % 2 and itemsize(operator.result_dtype) == 2:
+    cut = shape.n % 2 or (near.word == PANEL_WORD and shape.n % PANEL_WORD)
+    if not near.transposed and cut and itemsize(operator.result_dtype) == 2:
         found = dataclasses.replace(found, word=PANEL_WORD)  # there are lanes: enough for a cast to 8 bits
         shape = shape_of(operator, found)
     grid = choose_grid(shape, machine, near.tiles[1])
@@ -41,8 +43,22 @@ def default_record(
 def wanted(near: Surroundings, swap: bool) -> MatmulRecord:
     """The fields of a record that follow from what is around the product."""
     if not swap or not near.transposed:
-        return MatmulRecord(swap=swap, base=near.tiles[0])
+        return MatmulRecord(swap=swap, base=near.tiles[0], group=0 if swap else near.head)
     return MatmulRecord(swap=True, base=near.tiles[0], batch=near.batch, word=near.word)
+
+
+def stored_groups(operator: Operator, operands: tuple[Value | None, ...]) -> int:
+    """
+    The group of `MatmulRecord.inner`: elements of the left operand that lie together, with lanes of zeros
+    behind them, where they cut words and the host can write the other operand so. 0 if there is none.
+    """
+    value, hosts = operands[0], operator.attributes.get("host_lanes", (False, False))
+    if value is None or not operator.attributes.get("zero_lanes") or not hosts[1] or len(value.shape) != 2:
+        return 0
+    axis = contracted(operator, 0)
+    group, room = value.view.run(axis, value.layout.shape)
+    cut = group * itemsize(value.dtype) % WORD
+    return group if group < value.shape[axis] and cut and room >= lanes(group) else 0
 
 
 def choose_target(operator: Operator, operands: tuple[Value | None, ...], machine: Machine) -> str:
@@ -63,7 +79,7 @@ def candidates(
     yield first
     _, tiles = near.tiles
     for swap in (near.transposed, not near.transposed):
-        fields = wanted(near, swap)
+        fields = dataclasses.replace(wanted(near, swap), inner=first.inner)
         shape = shape_of(operator, fields)
         found = grids(shape, machine)
         allowed = np.flatnonzero(found.tiles <= (tiles or machine.tiles))

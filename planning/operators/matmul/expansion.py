@@ -81,7 +81,7 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
         ["left", "right", "addend"][: len(wanted)],
         f"{operator.name} operands",
         zero_pad=True,
-        finite_lanes=shape_of(operator, record).lanes,
+        finite_lanes=("left", "right") if shape_of(operator, record).lanes else (),
         loose=["addend"],
         completed={} if host is None else {("left", "right")[i]: contracted(operator, i) for i in (0, 1)},
         zeros=None if host is None else ("left", "right")[host],

@@ -24,7 +24,7 @@ from tilewright.planning.operators.matmul.shape import (
     word_elements,
 )
 from tilewright.planning.operators.pointwise import broadcast_target
-from tilewright.planning.operators.targets import Target, batch_view, swap_last
+from tilewright.planning.operators.targets import Target, batch_view, swap_last, vector_layout
 from tilewright.planning.stages import Value
 
 
@@ -172,7 +172,7 @@ def operand_targets(
     ]
     for i in further_addends(operator):
         if len(operator.operand_types[i][0]) == 1:
-            addends[i - 2] = None
+            addends[i - 2] = vector_layout(*operator.operand_types[i], machine)
     ranks = [len(operand) for operand, _ in operator.operand_types[:2]]
     return (left[0], _of_rank(left_view, ranks[0])), (right[0], _of_rank(right_view, ranks[1])), *addends
 

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from tilewright.machine import Machine
 from tilewright.planning.operators.base import Operator, Record
 from tilewright.planning.operators.blocks import block_layout
-from tilewright.planning.operators.matmul.shape import PANEL_WORD, Shape, canonical, swapped, used_grid
+from tilewright.planning.operators.matmul.shape import (
+    PANEL_WORD,
+    Shape,
+    canonical,
+    lanes,
+    swapped,
+    used_grid,
+)
 
 PARTS, BLOCKS = "parts", "blocks"
 
@@ -44,12 +51,31 @@ class MatmulRecord(Record):
     The contraction ends in a whole panel: zeros that the host writes behind a parameter, times copies of the
     last elements of the other operand's rows, which are as finite as they are. Nothing is filled by a kernel.
     """
+    group: int = 0
+    """
+    Columns of the result that stay together (those of a head): each group is completed to words of 8-bit
+    elements with lanes, so that whoever takes the groups apart moves whole words. 0: columns follow each
+    other.
+    """
+    inner: int = 0
+    """The same of the contraction, whose left operand lies in such groups."""
 
 
 def shape_of(operator: Operator, record: MatmulRecord) -> Shape:
     """The product that a record computes."""
+    shape = swapped(canonical(operator), record.swap)
+    for name, group, extent in (("group", record.group, shape.n), ("inner", record.inner, shape.k)):
+        if group < 0 or (group and (extent % group or shape.batch or (name == "group" and record.swap))):
+            raise operator.error(
+                f"{name} {group} does not divide the {extent} elements of a product of two axes, not swapped",
+                hint=f"use {name} 0",
+            )
     shape = dataclasses.replace(
-        swapped(canonical(operator), record.swap),
+        shape,
+        n=shape.n // record.group * lanes(record.group) if record.group else shape.n,
+        k=shape.k // record.inner * lanes(record.inner) if record.inner else shape.k,
+        group=record.group,
+        inner=record.inner,
         word=record.word,
         lanes=bool(operator.attributes.get("zero_lanes", False)),
         filled=record.filler,
@@ -79,13 +105,16 @@ def check_record(operator: Operator, record: MatmulRecord, machine: Machine) -> 
     if record.target not in (PARTS, BLOCKS):
         raise operator.error(f"the target of a product is {PARTS} or {BLOCKS}, found {record.target!r}")
     if record.target == BLOCKS and (
-        record.swap or record.share > 1 or block_layout(operator.result_shape, machine) is None
+        record.swap
+        or record.share > 1
+        or record.group
+        or block_layout(operator.result_shape, machine) is None
     ):
         raise operator.error(
             f"target {BLOCKS} is for products of two axes and whole panels, not swapped, with share 1",
             hint=f"use target {PARTS}",
         )
-    if record.filler and hosted(operator) is None:
+    if record.filler and (hosted(operator) is None or record.inner):
         raise operator.error(
             "a filler is for a contraction that ends inside a panel, of a parameter and something else",
             hint="use filler = false",

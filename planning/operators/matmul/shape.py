@@ -45,6 +45,8 @@ class Shape:
     shared: bool = False  # the streamed operand is one for all batches
     lanes: bool = False  # lanes of zeros complete the contraction to whole words of the narrowest type
     filled: bool = False  # the contraction is completed to whole panels
+    group: int = 0  # columns that stay together, each group completed to words: n counts the lanes
+    inner: int = 0  # the same of the contraction and k
 
     @property
     def b(self) -> int:
@@ -81,17 +83,19 @@ class Shape:
     @property
     def left(self) -> View:
         """The left operand [.., m, k] onto (b, m, k)."""
-        return self.view((self.m // self.outer(1), 1, 1), (self.k, 2, 3))
+        return grouped(self.view((self.m // self.outer(1), 1, 1), (self.k, 2, 3)), -1, self.inner)
 
     @property
     def right(self) -> View:
         """The right operand [.., n, k] onto (b, n, k)."""
-        return self.view((self.n // self.outer(2), 1, 2), (self.k, 2, 3))
+        view = self.view((self.n // self.outer(2), 1, 2), (self.k, 2, 3))
+        return grouped(grouped(view, -1, self.inner), -2, self.group)
 
     @property
     def product(self) -> View:
         """The result [.., m, n] onto (b, m, n)."""
-        return self.view((self.m // self.outer(1), 1, 1), (self.n // self.outer(2), 2, 2))
+        view = self.view((self.m // self.outer(1), 1, 1), (self.n // self.outer(2), 2, 2))
+        return grouped(view, -1, self.group)
 
     @property
     def inputs(self) -> int:
@@ -100,6 +104,16 @@ class Shape:
     @property
     def partial(self) -> str:
         return product(self.kernel).partial
+
+
+def lanes(group: int) -> int:
+    """The storage of a group: words of 8-bit elements."""
+    return round_up(group, PANEL_WORD)
+
+
+def grouped(view: View, axis: int, group: int) -> View:
+    """The view of the elements alone, along an axis of a view that has the lanes of groups as elements."""
+    return view.grouped(axis, group, lanes(group)) if group else view
 
 
 def choose_kernel(
