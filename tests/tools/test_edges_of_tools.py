@@ -222,7 +222,8 @@ def test_a_tool_called_many_times_keeps_nothing(tmp_path: Path) -> None:
     from tilewright.tools import tile_run
 
     (tmp_path / "program.mlir").write_text(
-        'func.func @main(%x: tensor<4xf32> {tile_tensor.input = "x"}) -> (tensor<4xf32> {tile_tensor.output = "y"}) {\n'
+        'func.func @main(%x: tensor<4xf32> {tile_tensor.input = "x"})'
+        ' -> (tensor<4xf32> {tile_tensor.output = "y"}) {\n'
         "  %y = tile_tensor.neg %x : (tensor<4xf32>) -> tensor<4xf32>\n"
         "  func.return %y : tensor<4xf32>\n}\n",
         encoding="utf-8",
