@@ -17,7 +17,13 @@ from tilewright.dialects.tile import ExchangeOp
 from tilewright.instrumentation import advance
 from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
-from tilewright.passes.ir.exchange import PhaseFigures, phase_figures, record_figures, set_items
+from tilewright.passes.ir.exchange import (
+    PhaseFigures,
+    phase_figures,
+    plan_together,
+    record_figures,
+    set_items,
+)
 from tilewright.passes.ir.programs import ProgramPass
 from tilewright.passes.ir.tensors import machine_of
 from tilewright.settings import current
@@ -45,9 +51,10 @@ def schedule_phases(within: Operation, machine: Machine, items: str | None = Non
         raise TileError(f"tile-schedule-exchange: items is 'auto' or 'words', not '{items}'")
     figures: list[PhaseFigures] = []
     phases = [op for op in within.walk() if isinstance(op, ExchangeOp)]
-    for number, phase in enumerate(phases):
-        advance(number, len(phases))
+    for phase in phases:
         set_items(phase, items)
+    plan_together(phases, machine, advance)
+    for phase in phases:
         try:
             figures.append(phase_figures(phase, machine))
         except TileError as error:

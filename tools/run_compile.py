@@ -33,7 +33,7 @@ class RunError(TileError):
 
 @dataclass
 class Clock:
-    """Seconds by phase, and the peak of this process's memory."""
+    """Seconds by phase, and the peak of memory."""
 
     phases: dict[str, float] = field(default_factory=dict[str, float])
     steps: StepLog = field(default_factory=lambda: StepLog(None))
@@ -43,8 +43,9 @@ class Clock:
 
     @staticmethod
     def peak_rss() -> int:
-        """Bytes (Linux reports KiB)."""
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        """Bytes of this process and of the largest that it started, at their peaks (Linux reports KiB)."""
+        own, started = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        return (own.ru_maxrss + started.ru_maxrss) * 1024
 
 
 def compile_module(

@@ -9,7 +9,7 @@ only the bytes of the rows; passes of one process share the schedule through a c
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal
 
@@ -27,13 +27,17 @@ from tilewright.machine.dtypes import itemsize
 from tilewright.planning.exchange import ExchangeError, Messages, Schedule
 from tilewright.planning.exchange.check import require
 from tilewright.planning.exchange.fabric import FABRICS
+from tilewright.planning.exchange.together import plan_phases
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.stages import cached_transfers
 
 Geometry = tuple[tuple[int, Layout, View, int, Layout, View, int], ...]
 """Of each move: number, layout and view of the source, the same of the destination, bytes of an element."""
 
-_schedules: OrderedDict[tuple[str, Geometry, bool], Schedule] = OrderedDict()
+_Key = tuple[str, Geometry, bool]
+"""Digest of the machine, geometry, and whether the phase goes in words alone: what a schedule depends on."""
+
+_schedules: OrderedDict[_Key, Schedule] = OrderedDict()
 _KEPT = 512
 
 
@@ -83,17 +87,39 @@ def words_only(op: ExchangeOp) -> bool:
 
 def phase_schedule(op: ExchangeOp, machine: Machine) -> Schedule:
     """The schedule of a phase, in the items that `set_items` chose for it."""
-    words = words_only(op)
-    key = (machine.digest, _geometry(op), words)
+    key = _key(op, machine)
     found = _schedules.get(key)
     if found is None:
-        found = FABRICS.of(machine).schedule(phase_messages(op), machine, paired=False if words else None)
-        _schedules[key] = found
-        while len(_schedules) > _KEPT:
-            _schedules.popitem(last=False)
+        wide = not words_only(op)
+        found = FABRICS.of(machine).schedule(phase_messages(op), machine, paired=None if wide else False)
+        _keep(key, found)
     else:
         _schedules.move_to_end(key)
     return found
+
+
+def plan_together(ops: Sequence[ExchangeOp], machine: Machine, told: Callable[[int, int], None]) -> None:
+    """
+    Work out the schedules and figures of phases, as far as nobody has asked for them yet: in two processes
+    where that is worth while. `told` hears how many are done, of how many. Where one cannot be scheduled,
+    others are left out as well.
+    """
+    missing = {key: op for op in ops if (key := _key(op, machine)) not in _figures or key not in _schedules}
+    tasks = [lambda op=op: (phase_messages(op), not words_only(op)) for op in missing.values()]
+    for key, planned in zip(missing, plan_phases(tasks, machine, told), strict=True):
+        if planned is not None:
+            _keep(key, planned[0])
+            _figures[key] = _figures_of(*planned)
+
+
+def _key(op: ExchangeOp, machine: Machine) -> _Key:
+    return machine.digest, _geometry(op), words_only(op)
+
+
+def _keep(key: _Key, schedule: Schedule) -> None:
+    _schedules[key] = schedule
+    while len(_schedules) > _KEPT:
+        _schedules.popitem(last=False)
 
 
 def _geometry(op: ExchangeOp) -> Geometry:
@@ -147,25 +173,29 @@ def record_figures(module: ModuleOp, figures: Sequence[PhaseFigures]) -> None:
     module.attributes[PHASES] = ArrayAttr(entries)
 
 
-_figures: dict[tuple[str, Geometry, bool], PhaseFigures] = {}
+_figures: dict[_Key, PhaseFigures] = {}
 
 
 def phase_figures(op: ExchangeOp, machine: Machine) -> PhaseFigures:
     """The figures of one phase; worked out once for equal phases."""
-    words = words_only(op)
-    key = (machine.digest, _geometry(op), words)
+    key = _key(op, machine)
     if key not in _figures:
-        made, messages = phase_schedule(op, machine), phase_messages(op)
-        _figures[key] = PhaseFigures(
-            "",
-            len(made.send_tile),
-            4 * int(made.row_words.max(initial=0)),
-            made.summary.bound,
-            made.horizon,
-            FABRICS.of(machine).estimate(messages, machine, paired=not words).cycles,
-            round(1000 * made.paired_share),
-        )
+        wide = not words_only(op)
+        estimated = FABRICS.of(machine).estimate(phase_messages(op), machine, paired=wide).cycles
+        _figures[key] = _figures_of(phase_schedule(op, machine), estimated)
     return replace(_figures[key], reason=op.reason.data)
+
+
+def _figures_of(made: Schedule, estimated: int) -> PhaseFigures:
+    return PhaseFigures(
+        "",
+        len(made.send_tile),
+        4 * int(made.row_words.max(initial=0)),
+        made.summary.bound,
+        made.horizon,
+        estimated,
+        round(1000 * made.paired_share),
+    )
 
 
 def read_figures(module: ModuleOp) -> tuple[PhaseFigures, ...]:

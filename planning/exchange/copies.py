@@ -74,7 +74,7 @@ def _choose_move(sources: tuple[Source, ...], target: Layout, size: int, exact: 
     whole = all(_whole_words(layout, view, target, into, size) for layout, view, into in sources)
     grain, span = 4, 4
     if not whole:
-        spans = [cached_transfers(layout, view, target, into, size) for layout, view, into in sources]
+        spans = [_spans_of_one_copy(layout, view, target, into, size) for layout, view, into in sources]
         grain = min((_grain(t) for t in spans), default=4)
         span = min((int(t.nbytes.min(initial=1 << 30)) for t in spans), default=0)
     if len(sources) == 1 and is_local(sources[0], target) and (not exact or covers([sources[0][2]], target)):
@@ -95,7 +95,16 @@ def _choose_move(sources: tuple[Source, ...], target: Layout, size: int, exact: 
 def _whole_words(layout: Layout, view: View, target: Layout, into: View, size: int) -> bool:
     """Whether a move is of whole words: by arithmetic where that tells, else by its spans."""
     found = moves_whole_words(layout, view, target, into, size)
-    return cached_transfers(layout, view, target, into, size).whole_words if found is None else found
+    return _spans_of_one_copy(layout, view, target, into, size).whole_words if found is None else found
+
+
+def _spans_of_one_copy(layout: Layout, view: View, target: Layout, into: View, size: int) -> Transfers:
+    """
+    What a move takes from one copy of the source to one of the target: how spans lie in words does not depend
+    on copies, and where words are cut, spans are elements, of which there can be millions.
+    """
+    one, other = (dataclasses.replace(side, replicas=()) for side in (layout, target))
+    return cached_transfers(one, view, other, into, size)
 
 
 def _grain(spans: Transfers) -> int:

@@ -169,8 +169,10 @@ class Schedule:
         count = np.maximum(last - first, 0)
         recv = np.repeat(np.arange(len(recv_key)), count)
         send = np.arange(len(recv)) - np.repeat(np.cumsum(count) - count - first, count)
-        pairs = np.stack([self.send_buffer[send], self.recv_buffer[recv]], axis=1)
-        return np.unique(pairs, axis=0).astype(np.int64)
+        # Buffers are few: pairs are marked, not sorted.
+        marked = np.zeros((int(self.send_buffer.max()) + 1, int(self.recv_buffer.max()) + 1), np.bool_)
+        marked[self.send_buffer[send], self.recv_buffer[recv]] = True
+        return np.argwhere(marked).astype(np.int64)
 
 
 def schedule(messages: Messages, machine: Machine, *, paired: bool | None = None) -> Schedule:

@@ -8,6 +8,7 @@ depends on the number of messages only, until one is close to the bound.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,16 +107,23 @@ def best_variant(sends: Sends, machine: Machine, earliest: Ints, source: Ints) -
         trains = Trains.of(plan, machine, TRAIN_SINGLE if single else TRAIN)
         cost = len(trains.tile) * (1 if single else 3)
         idle = 0
+        several = bool((trains.operand != trains.operand[0]).any())
+        tried: set[Variant] = set()
         for variant in variants:
             if effort and (best_end <= goal or effort + cost > EFFORT or idle == PATIENCE):
                 break
+            effort += cost
+            alike = variant if several else replace(variant, descending=True)  # one operand has no order
+            if alike in tried:
+                idle += 1
+                continue
+            tried.add(alike)
             run = single_receivers if single else multicasts
             begin = run(trains, earliest, position, machine, variant)
             end = int((begin[trains.owner] + trains.latency + trains.items[trains.owner]).max())
             idle = 0 if end < WORTH * best_end else idle + 1
             if end < best_end:
                 best, best_start, best_end = plan, trains.starts(begin), end
-            effort += cost
     return best, best_start, best_end
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Moves into parts of buffers: what may walk whole shards, and boxes of words around pieces."""
 
+import dataclasses
 from math import prod
 
 import numpy as np
@@ -66,6 +67,24 @@ def test_arithmetic_finds_words_whole_only_where_the_spans_are(case: tuple[Layou
         into = View(view.shape, View.identity(view.shape).digits, (0,) * view.rank)
         found = moves_whole_words(layout, view, target, into, size)
         assert found is None or found == transfers(layout, view, target, into, size).whole_words
+
+
+@given(pieces(), st.sampled_from(((), ((3, 1),), ((2, 2), (2, 1)))), st.integers(0, 2))
+@settings(max_examples=60, deadline=None)
+def test_copies_do_not_change_how_spans_lie_in_words(
+    case: tuple[Layout, View, int], copies: tuple[tuple[int, int], ...], gap: int
+) -> None:
+    layout, view, size = case
+    one = row_major((*view.shape[:-1], view.shape[-1] + gap))
+    target = dataclasses.replace(one, replicas=copies, tiles=4)
+    into = View(view.shape, View.identity(view.shape).digits, (0,) * view.rank)
+    spans = transfers(layout, view, target, into, size)
+    choice = choose_move(((layout, view, into),), target, {1: "i8", 2: "f16", 4: "f32"}[size])
+    if choice.kind == "words":
+        assert spans.whole_words
+    elif not spans.whole_words:
+        bits = 4 | int(np.bitwise_or.reduce(spans.src_byte | spans.dst_byte | spans.nbytes))
+        assert choice.grain == bits & -bits and choice.span == spans.nbytes.min()
 
 
 @given(pieces())
