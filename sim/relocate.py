@@ -39,6 +39,7 @@ class Relocation:
         self._shift: Ints | None = None  # bytes that the source of each moved piece moves per iteration
         self._moved: Ints | None = None
         self._groups: list[tuple[int, Ints, Ints, Ints]] = []
+        self._sources: list[tuple[int, Ints, Ints]] = []
         self._writes: npt.NDArray[np.uint64] | None = None
 
     def learn(self, words: Words, delivery: fabric.Delivery) -> None:
@@ -63,9 +64,11 @@ class Relocation:
             if not np.array_equal(getattr(base, name), getattr(delivery, name)):
                 return
         first, second = fabric.by_length(base), fabric.by_length(delivery)
-        self._groups = []
+        self._groups, self._sources = [], []
         for (size, source, destination), (_, other, _) in zip(first, second, strict=True):
-            self._groups.append((size, source, destination, other - source))
+            step = other - source
+            self._groups.append((size, source, destination, step))
+            self._sources.append((size, *_distinct(source, step)))
         shift = delivery.src_address - base.src_address
         self._moved = np.flatnonzero(shift)
         self._shift = shift[self._moved]
@@ -93,7 +96,8 @@ class Relocation:
         if not self._apart(base.src_tile[moved], source[moved], base.nwords[moved]):
             return None
         cache: dict[str, Any] = {
-            "groups": [(size, first + times * step, target) for size, first, target, step in self._groups]
+            "groups": [(size, first + times * step, target) for size, first, target, step in self._groups],
+            "sources": [(size, np.sort(first + times * step)) for size, first, step in self._sources],
         }
         return replace(base, src_address=source, cache=cache)
 
@@ -133,3 +137,12 @@ class Relocation:
             hit = np.bincount(tile[(first <= element) & (element <= last)], minlength=machine.tiles) > 0
             found |= hit.astype(np.uint64) << np.uint64(element)
         return found
+
+
+def _distinct(first: Ints, step: Ints) -> tuple[Ints, Ints]:
+    """The distinct pairs of two arrays of one length: what is equal in all iterations is there once."""
+    order = np.lexsort((step, first))
+    first, step = first[order], step[order]
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = (np.diff(first) != 0) | (np.diff(step) != 0)
+    return first[fresh], step[fresh]

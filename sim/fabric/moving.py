@@ -49,6 +49,13 @@ def by_length(delivery: Delivery) -> list[tuple[int, Ints, Ints]]:
     return groups
 
 
+def read_sources(delivery: Delivery) -> list[tuple[int, Ints]]:
+    """(words, source indices in ascending order) of what is read: a multicast once. Remembered likewise."""
+    if "sources" not in delivery.cache:
+        delivery.cache["sources"] = [(size, np.unique(source)) for size, source, _ in by_length(delivery)]
+    return delivery.cache["sources"]
+
+
 def _windows(flat: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
     """All runs of `size` neighbours, as a writable view."""
     return np.lib.stride_tricks.as_strided(flat, (len(flat) - size + 1, size), (flat.itemsize, flat.itemsize))
@@ -87,9 +94,8 @@ def require_written(
     4); a word is defined where it equals `full`. Every word that any tile hears is checked.
     """
     flat = valid.reshape(-1)
-    for size, source, _ in by_length(delivery):
+    for size, unique in read_sources(delivery):
         window = _windows(flat, size)
-        unique = np.unique(source)  # a multicast is read once
         step = max(1, 4 * _BLOCK_WORDS // size)
         for a in range(0, len(unique), step):
             good = window[unique[a : a + step]] == full

@@ -13,6 +13,7 @@ from tilewright.machine import load
 from tilewright.planning.exchange.messages import Messages
 from tilewright.planning.exchange.schedule import schedule
 from tilewright.sim import fabric
+from tilewright.sim.fabric.moving import read_sources
 from tilewright.sim.relocate import Relocation
 
 MACHINE = load("t16")
@@ -63,6 +64,11 @@ def test_a_relocated_delivery_is_the_decoded_one(messages: Messages, step: int) 
             continue
         for name in ("src_tile", "src_address", "dst_tile", "dst_address", "nwords", "end_cycle", "landed"):
             assert np.array_equal(getattr(found, name), getattr(expected, name))
+        for (size, read), (other_size, wanted) in zip(
+            read_sources(found), read_sources(expected), strict=True
+        ):
+            assert size == other_size and np.array_equal(np.unique(read), wanted)
+            assert (np.diff(read) >= 0).all()
         memory = np.random.default_rng(0).integers(0, 256, (MACHINE.tiles, MACHINE.sram_bytes), np.uint8)
         other = memory.copy()
         fabric.move(found, memory)
