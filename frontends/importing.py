@@ -191,7 +191,7 @@ def import_model(model: Model, *, roll: bool = True) -> Imported:
         raise_patterns(function)
         cut = _cut_parameters(function, model.parameters)
         after = sum(1 for _ in function.walk())
-        Lowering().run(model.module)
+        Lowering().run(model.module, [function])
     drop_unit_axes(function)
     _name(function)
     parameters = {**model.parameters, **cut}

@@ -20,6 +20,7 @@ from tilewright.frontends.middle import ModelBuilder, ModelError
 from tilewright.frontends.onnx import axes, elements, loops, movement, norms, products
 from tilewright.frontends.onnx.emit import Emit
 from tilewright.frontends.onnx.node import Array, Known, Lost, Node, Rule, Unsupported, Value
+from tilewright.passes.hlo.attention import HIDDEN
 
 RULES: Mapping[str, Rule] = {
     **elements.RULES,
@@ -45,6 +46,14 @@ LEAST_PARAMETER = 2
 
 LARGEST_CONSTANT = 64
 """Elements of a value computed from initializers that is no parameter of its own."""
+
+
+def _is_mask(array: Array) -> bool:
+    """Whether an array says which scores are seen: by zeros, and numbers that hide what they are added to."""
+    if array.ndim < 2 or array.dtype.itemsize < 4:
+        return False
+    hidden = array <= HIDDEN
+    return bool(hidden.any() and (hidden | (array == 0)).all() and not hidden.all())
 
 
 def _quiet(*_: Any) -> None:
@@ -77,8 +86,8 @@ class Reader:
             self.scopes[-1][name] = Known(value) if isinstance(value, np.ndarray | np.generic) else value
 
     def initializer(self, name: str, array: Array) -> None:
-        """A tensor of the file: floats are parameters, everything else is known."""
-        weight = array.dtype.kind not in "biu" and array.size >= LEAST_PARAMETER
+        """A tensor of the file: floats are parameters, masks of attention and everything else are known."""
+        weight = array.dtype.kind not in "biu" and array.size >= LEAST_PARAMETER and not _is_mask(array)
         self.define(name, Known(array, name, weight=True) if weight else Known(array))
 
     def materialise(self, known: Known, name: str) -> SSAValue:

@@ -27,17 +27,18 @@ from tilewright.dialects.hlo.shapes import free_axes
 from tilewright.dialects.hlo.values import dense_of, is_floating
 from tilewright.instrumentation import remark
 from tilewright.passes.hlo.fold import known
+from tilewright.passes.hlo.heads import share_heads, unrepeated
 from tilewright.passes.hlo.matching import number_of, pairs, peel
 from tilewright.passes.hlo.raising import source_of
 from tilewright.passes.hlo.rewriting import Emitter, blocks_of, element_of, owner, shape_of
+
+HIDDEN = -1e30
+"""A number that, added to a score, leaves nothing of it in a row where another score is seen."""
 
 HIDING = -1e4
 """
 A number that, put in place of a score, hides it: its exponential is zero beside any score that is not hidden.
 """
-
-_SHARED_HEADS = "causal" in (tt.AttentionOp.__init__.__kwdefaults__ or {})
-"""Whether attention has a causal flag, a place for its mask and shared heads of keys and values."""
 
 
 @dataclass
@@ -70,6 +71,8 @@ def raise_attention(function: FuncOp) -> bool:
         for op in list(block.ops):
             if isinstance(op, HloOperation) and op.kind == "dot_general" and op.parent is block:
                 changed |= _attention(op)
+            elif isinstance(op, tt.AttentionOp):
+                changed |= share_heads(op) | _causal_flags(op)
     return changed
 
 
@@ -117,7 +120,7 @@ def _scaled(emit: Emitter, value: SSAValue) -> tuple[SSAValue, float]:
     """A value as another times a number, which may stand behind views of it."""
     views: list[HloOperation] = []
     inner = value
-    while (view := owner(inner, "reshape", "transpose")) is not None:
+    while (view := owner(inner, "reshape", "transpose", "broadcast_in_dim")) is not None:
         views.append(view)
         inner = view.operands[0]
     made = owner(inner, "multiply", "divide")
@@ -128,10 +131,8 @@ def _scaled(emit: Emitter, value: SSAValue) -> tuple[SSAValue, float]:
         if found is None or found <= 0 or not math.isfinite(found):
             continue
         for view in reversed(views):
-            if view.kind == "reshape":
-                x = emit.op("reshape", [x], shape=shape_of(view.results[0]))
-            else:
-                x = emit.op("transpose", [x], permutation=view.get("permutation"))
+            attributes = {name: view.get(name) for name in view.attributes}
+            x = emit.op(view.kind, [x], shape=shape_of(view.results[0]), **attributes)
         return x, found if made.kind == "multiply" else 1.0 / found
     return value, 1.0
 
@@ -151,46 +152,11 @@ def _attention(op: HloOperation) -> bool:
         plan = _arrange(scores, batch_p, batch_v, contract_v, op.operands[1 - side])
         if plan is None or not math.isfinite(scores.scale):
             continue
-        if _SHARED_HEADS and len(plan.rows) > 1 and plan.batch:
+        if len(plan.rows) > 1 and plan.batch:
             _queries_last(plan, scores)
         _emit(op, side, softmax, scores, plan, batch_p)
         return True
     return False
-
-
-def _shared(plan: _Plan, key: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """
-    Keys and values before heads were repeated, where the operation shares heads and both are repeated alike.
-    """
-    if not _SHARED_HEADS or not plan.batch:
-        return key, plan.value
-    heads = len(plan.batch) - 1
-    k = _unrepeated(key, plan.key_order[heads])
-    v = _unrepeated(plan.value, plan.value_order[heads])
-    if k is None or v is None or shape_of(k)[plan.key_order[heads]] != shape_of(v)[plan.value_order[heads]]:
-        return key, plan.value
-    return k, v
-
-
-def _unrepeated(value: SSAValue, axis: int) -> SSAValue | None:
-    """
-    What a value was before each of its entries along an axis was put there several times, one after the
-    other.
-    """
-    merged = owner(value, "reshape")
-    spread = None if merged is None else owner(merged.operands[0], "broadcast_in_dim")
-    if merged is None or spread is None:
-        return None
-    source, wide, shape = spread.operands[0], shape_of(spread.results[0]), shape_of(value)
-    # [.., heads, times, ..] becomes [.., heads * times, ..]; the source has no axis for the times
-    if wide != (*shape[:axis], wide[axis], wide[axis + 1] if axis + 1 < len(wide) else 0, *shape[axis + 1 :]):
-        return None
-    if wide[axis] * wide[axis + 1] != shape[axis]:
-        return None
-    kept = [i for i in range(len(wide)) if i != axis + 1]
-    if spread.get("dimensions") != kept or shape_of(source) != tuple(wide[i] for i in kept):
-        return None
-    return source
 
 
 def _numbers(mask: _Mask) -> np.ndarray | None:
@@ -289,16 +255,20 @@ def _emit(
     query, by_query = _scaled(emit, plan.query)
     key, by_key = _scaled(emit, plan.key)
     scale = scores.scale * by_query * by_key
-    key, value = _shared(plan, key)
+    key, value = source_of(key), source_of(plan.value)
     q = emit.op("transpose", [source_of(query)], permutation=plan.query_order)
-    k = emit.op("transpose", [source_of(key)], permutation=plan.key_order)
-    v = emit.op("transpose", [source_of(value)], permutation=plan.value_order)
+    shared_heads = unrepeated(emit, key, value, plan.key_order, plan.value_order) if plan.batch else None
+    if shared_heads is not None:
+        k, v = shared_heads
+    else:
+        k = emit.op("transpose", [key], permutation=plan.key_order)
+        v = emit.op("transpose", [value], permutation=plan.value_order)
     shape = shape_of(softmax.result)
     extents = [shape[axis] for axis in plan.batch]
     rows = [shape[axis] for axis in plan.rows]
     tk = shape[-1]
     # the heads that share keys and values, if the operation knows such
-    shared = _SHARED_HEADS and len(rows) > 1 and len(extents) > 0
+    shared = len(rows) > 1 and len(extents) > 0
     lead = [*extents[:-1], extents[-1] * prod(rows[:-1])] if shared else extents
     inner = rows[-1] if shared else prod(rows)
     q = emit.op("reshape", [q], shape=[*lead, inner, shape_of(q)[-1]])
@@ -309,7 +279,7 @@ def _emit(
     mask: SSAValue | None = None
     empty = str(softmax.empty_rows.data.value)
     if scores.masks:
-        mask, flag = _mask(emit, scores.masks, plan, shape, scores.scale, shared)
+        mask, flag = _mask(emit, scores.masks, plan, shape, shared)
         arguments |= flag
         hidden = next((one.empty for one in scores.masks if one.hides), "nan")
         empty = (
@@ -342,25 +312,22 @@ def _emit(
 
 
 def _mask(
-    emit: Emitter, masks: Sequence[_Mask], plan: _Plan, shape: Sequence[int], total: float, shared: bool
+    emit: Emitter, masks: Sequence[_Mask], plan: _Plan, shape: Sequence[int], shared: bool
 ) -> tuple[SSAValue | None, dict[str, Any]]:
     """The mask over [batch.., rows, keys] as it is added to the scores, and the clauses that say where."""
     order = [*plan.batch, *plan.rows, len(shape) - 1]
     arrays = [_numbers(mask) for mask in masks]
     if all(array is not None for array in arrays):
         numbers = np.transpose(sum(np.asarray(array) for array in arrays), order)
-        if not _SHARED_HEADS:
-            numbers = numbers / total
-        if _SHARED_HEADS and (flags := _causal(numbers)) is not None:
+        if (flags := _causal(numbers)) is not None:
             return None, flags
         return emit.op("constant", value=_compact(numbers, plan, shared)), _after(True)
     value = None
     for mask in masks:
         if not mask.hides:
-            factor = mask.factor if _SHARED_HEADS else mask.factor / total
             term = mask.value
-            if factor != 1.0:
-                term = emit.op("multiply", [term, emit.splat(factor, element_of(term), shape_of(term))])
+            if mask.factor != 1.0:
+                term = emit.op("multiply", [term, emit.splat(mask.factor, element_of(term), shape_of(term))])
             if len(masks) > 1:
                 term = emit.op("convert", [term], element=f32)
             value = term if value is None else emit.op("add", [value, term])
@@ -370,7 +337,7 @@ def _mask(
             seen = emit.splat(0.0, f32, shape) if value is None else value
             value = emit.op("select", [mask.value, *((seen, hidden) if mask.where else (hidden, seen))])
     assert value is not None
-    value = emit.op("transpose", [value], permutation=order)
+    value = _transposed(emit, value, order)
     extents = [shape[axis] for axis in order]
     n = len(plan.batch)
     if len(plan.rows) != 1:
@@ -382,6 +349,16 @@ def _mask(
         )
         value = emit.op("reshape", [value], shape=merged)
     return _unspread(emit, value), _after(True)
+
+
+def _transposed(emit: Emitter, value: SSAValue, order: list[int]) -> SSAValue:
+    """A mask in another order of axes; where it is broadcast it stays so."""
+    made = owner(value, "broadcast_in_dim")
+    if made is None:
+        return emit.op("transpose", [value], permutation=order)
+    shape, dimensions = shape_of(value), [order.index(axis) for axis in made.get("dimensions")]
+    extents = [shape[axis] for axis in order]
+    return emit.op("broadcast_in_dim", [made.operands[0]], shape=extents, dimensions=dimensions)
 
 
 def _unspread(emit: Emitter, value: SSAValue) -> SSAValue:
@@ -401,11 +378,15 @@ def _unspread(emit: Emitter, value: SSAValue) -> SSAValue:
 
 
 def _after(masked: bool) -> dict[str, Any]:
-    return {"mask_place": "after_scale"} if _SHARED_HEADS and masked else {}
+    return {"mask_place": "after_scale"} if masked else {}
 
 
 def _causal(numbers: np.ndarray) -> dict[str, Any] | None:
-    """The flags of a mask that hides all keys behind the query, and those a window or more before it."""
+    """
+    The flags of a mask that hides all keys behind the query, and those a window or more before it; of numbers
+    at most `HIDDEN`.
+    """
+    numbers = np.where(numbers <= HIDDEN, -np.inf, numbers)
     *_, tq, tk = numbers.shape
     flat = numbers.reshape(-1, tq, tk)
     one = flat[0]
@@ -419,6 +400,39 @@ def _causal(numbers: np.ndarray) -> dict[str, Any] | None:
         if np.array_equal(one, np.where(seen, 0.0, -np.inf)):
             return {"causal": True, "query_offset": offset, "window": window}
     return None
+
+
+def _causal_flags(op: tt.AttentionOp) -> bool:
+    """A constant mask of a whole attention that is causal, or a window, becomes its flag."""
+    array, scale = None if op.mask is None else known(op.mask), op.scale.value.data
+    if array is None or op.causal is not None or op.window is not None or scale <= 0:
+        return False
+    if array.ndim < 2 or array.shape[-2] != shape_of(op.query)[-2]:
+        return False
+    if array.dtype == np.bool_:
+        numbers = np.where(array, 0.0, -np.inf)
+    else:
+        before = op.mask_place.data is tt.MaskPlace.BEFORE_SCALE
+        numbers = np.asarray(array, np.float64) * (scale if before else 1.0)
+    flags = _causal(numbers)
+    if flags is None:
+        return False
+    made = tt.AttentionOp(
+        op.query,
+        op.key,
+        op.value,
+        scale=scale,
+        accumulate=op.accumulate,
+        empty_rows=str(op.empty_rows.data),
+        element_type=element_of(op.result),
+        saturate=bool(op.saturate.value.data),
+        **flags,
+    )
+    emit = Emitter(op)
+    value = emit.add(made)
+    remark("conversion", "a constant mask is a flag of the attention", op)
+    emit.replace(value)
+    return True
 
 
 def _compact(numbers: np.ndarray, plan: _Plan, shared: bool) -> Any:

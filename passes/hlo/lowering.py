@@ -8,7 +8,7 @@ kind. An 8-bit float result does not saturate, as in the source. i64 becomes i32
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     TensorType,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -69,9 +70,9 @@ class Lowering:
         else:
             self.faults[key] = _Fault(what, reason, getattr(op, "location", op))
 
-    def run(self, module: ModuleOp) -> None:
-        """Lower everything. Raises `UnsupportedModel`."""
-        for function in middle_functions(module):
+    def run(self, module: ModuleOp, functions: Sequence[FuncOp] | None = None) -> None:
+        """Lower some functions, or all that hold the middle form. Raises `UnsupportedModel`."""
+        for function in middle_functions(module) if functions is None else functions:
             narrow(function, self.fault)
             for block in blocks_of(function):
                 _Block(block, self).run()

@@ -54,14 +54,14 @@ def _box(op: HloOperation) -> Box | None:
 
 
 def _only_sliced(value: SSAValue) -> bool:
-    """Whether all readers are slices that together are no more than the value."""
+    """Whether all readers are slices that together are no more than the value, unless that only repeats."""
     total = 0
     for use in value.uses:
         reader = use.operation
         if not isinstance(reader, HloOperation) or reader.kind != "slice":
             return False
         total += prod(shape_of(reader.results[0]))
-    return total <= prod(shape_of(value))
+    return total <= prod(shape_of(value)) or owner(value, "broadcast_in_dim") is not None
 
 
 def _hoist_all(made: HloOperation) -> bool:

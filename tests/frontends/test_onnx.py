@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,15 @@ import pytest
 import tilewright
 from tilewright.diagnostics import TileError
 from tilewright.frontends import from_onnx
+from tilewright.frontends.importing import read_sample
 from tilewright.tools import tile_import, tile_run
 
 onnx = pytest.importorskip("onnx", reason="pip install onnx")
 from onnx import TensorProto, numpy_helper  # noqa: E402
 from onnx.helper import make_graph, make_model, make_node, make_opsetid, make_tensor_value_info  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).parent))
+import exported_onnx  # noqa: E402
 
 RANDOM = np.random.default_rng(7)
 FLOAT, INT64, DOUBLE = TensorProto.FLOAT, TensorProto.INT64, TensorProto.DOUBLE
@@ -183,6 +188,48 @@ def test_layers_are_one_repeat(tmp_path: Path) -> None:
 def test_f16_stores_what_was_f32(tmp_path: Path) -> None:
     check(encoder(tmp_path / "m.onnx", 18), 3e-2, bind={"batch": 1}, precision="f16")
 
+
+# -------------------------------------------------------------------------- what torch's exporters wrote
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        pytest.param(n, name, marks=[] if name in ("llama_18", "convolutions_23") else [pytest.mark.slow])
+        for n, name in enumerate(exported_onnx.MODELS)
+    ],
+)
+def test_exported_models_run_as_torch_ran_them(number: int, name: str) -> None:
+    """Committed files and torch's values; neither torch nor transformers is needed."""
+    path = exported_onnx.EXPORTED / f"onnx_{number:02}.onnx"
+    sample = read_sample(path.with_suffix(".npz"))
+    found = check(path, sample=sample)
+    np.testing.assert_array_equal(found.expected["y"], sample["y"])
+    for operation, count in EXPECTED_OPERATIONS[name].items():
+        assert found.raised[operation] + operations(found).get(operation, 0) >= count, operation
+
+
+def test_llama_is_the_same_in_opset_18_and_23() -> None:
+    """Attention spelled out and whole: one repeat of the two layers, heads shared, the causal mask a flag."""
+    counts: list[dict[str, int]] = []
+    for number in (0, 1):
+        found = from_onnx(exported_onnx.EXPORTED / f"onnx_{number:02}.onnx")
+        counts.append(operations(found))
+        (attention,) = (op for op in found.function.walk() if op.name == "tile_tensor.attention")
+        assert [value.type.get_shape()[1] for value in attention.operands] == [8, 2, 2]  # type: ignore[attr-defined]
+        assert "causal" in attention.properties
+    assert counts[0] == counts[1]
+    assert (counts[0]["repeat"], counts[0]["attention"], counts[0]["rms_norm"]) == (1, 1, 3)
+
+
+EXPECTED_OPERATIONS = {
+    "llama_18": {"attention": 1, "rms_norm": 3, "silu": 1},
+    "llama_23": {"attention": 1, "rms_norm": 3, "silu": 1},
+    "encoder_14": {"attention": 1, "layer_norm": 2, "gelu": 1},
+    "vit_18": {"attention": 1, "layer_norm": 3, "gelu": 1},
+    "bert_20": {"attention": 1, "layer_norm": 3, "gelu": 1},
+    "convolutions_23": {"convolution": 1, "softmax": 1},
+}
 
 # -------------------------------------------------------------------------------------------- operators
 
