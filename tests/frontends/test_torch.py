@@ -129,25 +129,33 @@ def test_a_llama_of_two_layers() -> None:
 @needs_torch
 def test_a_llama_decodes_as_torch_does() -> None:
     """A step takes a token and caches and gives the next ones; eight of them, tokens as torch's."""
-    import torch
     import torch_llama
 
-    torch.manual_seed(3)
-    model = torch_llama.Llama(words=50, width=32, layers=2, heads=8, shared=2, rows=12).eval()
-    decoder = torch_llama.Decoder(model)
-    caches = [(torch.zeros(1, 2, 12, 4), torch.zeros(1, 2, 12, 4)) for _ in range(2)]
-    found = from_torch(decoder, (torch.tensor([7]), torch.tensor([0]), caches))
+    model, steps, (token, at, _, caches) = torch_llama.decoder()
+    found = from_torch(steps.decoder, (token, at, caches))
     program = tilewright.compile(found.module, machine="t16")
-    inputs, tokens, row = dict(found.inputs), [], [7]
+    inputs, tokens = dict(found.inputs), []
     names = list(found.inputs)
-    for at in range(8):
-        inputs[names[1]] = np.array([at], np.int32)
+    for place in range(8):
+        inputs[names[1]] = np.array([place], np.int32)
         outputs = tilewright.run(program, inputs, found.parameters).outputs
         inputs |= {name: outputs[f"out{i}"] for i, name in enumerate([names[0], *names[2:]])}
         tokens.append(int(outputs["out0"][0]))
-    for _ in range(8):  # without caches: the whole row again for each token
-        row.append(int(model(torch.tensor([row]))[0, -1].argmax()))
-    assert tokens == row[1:] and len(set(tokens)) > 2
+    assert tokens == torch_llama.without_caches(model, 7)
+
+
+@pytest.mark.slow
+def test_a_llama_decodes_eight_tokens_in_one_program() -> None:
+    """What torch exported once: the steps are a repeat that carries the caches, tokens are torch's."""
+    path = random_torch.EXPORTED / "llama_decoder.mlir"
+    found = from_stablehlo(path.read_text("utf-8"), sample=read_sample(path.with_suffix(".safetensors")))
+    (repeat,) = (op for op in found.function.walk() if op.name == "tile_repeat.repeat")
+    carried = [value.type.get_shape() for value in repeat.results]  # type: ignore[union-attr]
+    assert carried.count((1, 2, 12, 4)) == 4
+    outputs = run(found, "t16")
+    assert outputs["out0"].tolist() == [25, 24, 7, 25, 24, 7, 25, 24]
+    for name in ("out1", "out2", "out3", "out4"):  # the caches behind
+        assert np.abs(outputs[name] - found.expected[name]).max() < 1e-5
 
 
 # -- what a module is made of

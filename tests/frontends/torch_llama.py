@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Llama in plain torch: rotary positions, heads that share keys and values, RMS norms, a gated MLP."""
+"""
+A Llama in plain torch: rotary positions, heads that share keys and values, RMS norms, a gated MLP; the recipe
+of `tests/data/exported/llama_decoder.*`, eight steps of decoding (`python tests/frontends/torch_llama.py`).
+"""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -96,3 +101,61 @@ class Decoder(nn.Module):
             x, keys, values = layer.step(x, angles, at, keys, values)
             after.append((keys, values))
         return self.model.lm_head(self.model.norm(x))[0].argmax(-1), after
+
+
+class Greedy(nn.Module):
+    """Several steps of decoding from a token; tokens, place and caches are what a step hands to the next."""
+
+    def __init__(self, model: Llama, steps: int) -> None:
+        super().__init__()
+        self.decoder, self.steps = Decoder(model), steps
+
+    def forward(self, token: Any, at: Any, tokens: Any, caches: list[Any]) -> tuple[Any, list[Any]]:
+        for _ in range(self.steps):
+            token, caches = self.decoder(token, at, caches)
+            tokens = tokens.index_copy(0, at, token)
+            at = at + 1
+        return tokens, caches
+
+
+STEPS, ROWS = 8, 12
+EXPORTED = Path(__file__).parents[2] / "tests" / "data" / "exported" / "llama_decoder.mlir"
+
+
+def decoder() -> tuple[Llama, Greedy, tuple[Any, ...]]:
+    """A model of two layers with random weights, eight steps of it, and their inputs."""
+    torch.manual_seed(3)
+    model = Llama(words=50, width=32, layers=2, heads=8, shared=2, rows=ROWS).eval()
+    caches = [(torch.zeros(1, 2, ROWS, 4), torch.zeros(1, 2, ROWS, 4)) for _ in range(2)]
+    start = (torch.tensor([7]), torch.tensor([0]), torch.zeros(STEPS, dtype=torch.int64), caches)
+    return model, Greedy(model, STEPS).eval(), start
+
+
+def without_caches(model: Llama, token: int) -> list[int]:
+    """The same tokens by the whole row again for each."""
+    row = [token]
+    for _ in range(STEPS):
+        row.append(int(model(torch.tensor([row]))[0, -1].argmax()))
+    return row[1:]
+
+
+def export() -> int:
+    """Write the middle form of the eight steps, inputs and parameters, and the tokens of the whole rows."""
+    import numpy as np
+
+    from tilewright.frontends.importing import argument_names, output_names
+    from tilewright.frontends.program_folder import write_tensors
+    from tilewright.frontends.torch import read_torch
+
+    model, steps, start = decoder()
+    read, values, results = read_torch(steps, start)
+    wanted = np.array(without_caches(model, 7), np.int32)
+    assert np.array_equal(results[0], wanted)
+    EXPORTED.write_text(str(read.module) + "\n", encoding="utf-8")
+    names = [name for _, name in argument_names(read.function)] + output_names(read.function)
+    write_tensors(EXPORTED.with_suffix(".safetensors"), dict(zip(names, [*values, *results], strict=True)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(export())
