@@ -46,6 +46,7 @@ class Variant:
     `tolerance`: idle cycles of a receiver that are accepted to keep the order. `candidates`: messages of a
     queue that are looked at. `order` of the sources in a queue: "logical" or "position" rotation.
     `descending`: later operands first. `patience`: how often a queue that has to wait lets others go first.
+    `urgent`: commits of a queue after which the senders that have most left come first in it (0: never).
     """
 
     tolerance: int = 8
@@ -53,6 +54,7 @@ class Variant:
     order: str = "logical"
     descending: bool = True
     patience: int = 20
+    urgent: int = 0
 
 
 def _rotation(sends: Trains, position: Ints, tiles: int, variant: Variant) -> Ints:
@@ -73,9 +75,17 @@ def _queues(order: Ints, cls: Ints) -> tuple[list[int], list[list[int]]]:
 
 
 def single_receivers(
-    sends: Trains, earliest: Ints, position: Ints, machine: Machine, variant: Variant
+    sends: Trains,
+    earliest: Ints,
+    position: Ints,
+    machine: Machine,
+    variant: Variant,
+    busy: Ints | None = None,
 ) -> Ints:
-    """Start cycles when every train has one receiver: plain integers, since each decision is tiny."""
+    """
+    Start cycles when every train has one receiver: plain integers, since each decision is tiny. `busy`
+    (tiles,): until when each tile sends something else.
+    """
     tiles, latency = machine.tiles, sends.latency
     order = np.lexsort((sends.offset, sends.buffer, _rotation(sends, position, tiles, variant)))
     receivers, queues = _queues(order, sends.dst_tile)
@@ -83,17 +93,19 @@ def single_receivers(
     words = sends.items.tolist()
     travel = latency.tolist()
     start = [0] * len(source)
-    sender_free = [0] * tiles
+    sender_free = [0] * tiles if busy is None else busy.tolist()
     left = np.bincount(sends.tile, sends.items, tiles).astype(np.int64).tolist()
     # Most loaded receivers first among equals.
     load = np.bincount(sends.dst_tile, sends.items, tiles)[receivers]
     rank = np.argsort(np.argsort(-load, kind="stable"), kind="stable").tolist()
     heap = [(now, rank[i], i) for i, now in enumerate(earliest[receivers].tolist())]
     heapify(heap)
-    tolerance, candidates = variant.tolerance, variant.candidates
+    tolerance, candidates, urgent = variant.tolerance, variant.candidates, variant.urgent
     while heap:
         now, tie, i = heap[0]
         queue = queues[i]
+        if urgent and len(queue) % urgent == 0:
+            queue.sort(key=lambda m: -left[source[m]])
         best, best_landing, best_cost = 0, 0, 1 << 62
         limit = now + tolerance
         looked = 0

@@ -8,6 +8,7 @@ depends on the number of messages only, until one is close to the bound.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ CLOSE = 1.015
 EFFORT = 240_000
 """Messages scheduled in all variants together, roughly; the first variant is always complete."""
 
-PATIENCE = 2
+PATIENCE = 3
 """Variants in a row that may fail to shorten a schedule by `WORTH` before no more are tried."""
 
 WORTH = 0.998
@@ -42,14 +43,32 @@ FEW = 1.5
 """Mean number of receivers below which multicasts may be sent one by one."""
 
 
-SINGLE_VARIANTS = (
-    Variant(order="position"),
+RARE = 0.2
+"""Share of sends with several receivers up to which they may go before all others."""
+
+ROTATION = 1 << 20
+"""A tolerance that never leaves the order: senders as busy as their receivers stay in step."""
+
+IN_STEP = 0.8
+"""Share of the receivers' load from which senders are as busy as they: order is kept before all else."""
+
+_FIRST = Variant(order="position")
+_URGENT = Variant(tolerance=0, order="position", urgent=4)
+_IN_STEP = Variant(tolerance=ROTATION, order="position")
+_OTHERS = (
     Variant(),
     Variant(tolerance=0, candidates=400, order="position"),
     Variant(tolerance=16),
     Variant(tolerance=4, order="position"),
     Variant(tolerance=2, candidates=400),
 )
+SINGLE_VARIANTS = (_URGENT, _FIRST, _IN_STEP, *_OTHERS)
+BUSY_VARIANTS = (_IN_STEP, _FIRST, _URGENT, *_OTHERS)
+"""The same where senders are as busy as receivers (`IN_STEP`)."""
+
+SHORT_VARIANTS = (_FIRST, _OTHERS[1], _URGENT, _OTHERS[0], _IN_STEP, *_OTHERS[2:])
+"""The same for short messages: idle cycles weigh more beside them."""
+
 MULTICAST_VARIANTS = (
     Variant(),
     Variant(descending=False),
@@ -85,29 +104,31 @@ def best_variant(sends: Sends, machine: Machine, earliest: Ints, source: Ints) -
         return sends, np.empty(0, np.int64), 0
     # Column and lane first, then row: neighbours in this order have latencies that differ by a constant.
     position = np.argsort(np.argsort(source % 64 * 64 + source // 64))
-    bound = busiest(sends, machine)
+    sent, received = loads(sends, machine)
+    bound = int(max(sent.max(), received.max()))
     sent_alone = np.bincount(sends.tile, sends.words * sends.count, tiles).max()
     first_landing = int(np.maximum(earliest[sends.dst_tile], travel(sends, machine)).min())
     goal = int(CLOSE * bound) + first_landing
 
-    # A few multicasts among many single messages bind receivers to each other for little: send them one by
-    # one, where the senders have the time.
+    # A few multicasts among many single messages bind receivers to each other for little: send them before
+    # all others, or one by one, where the senders have the time.
     narrow = int(sends.count.max()) == 1
-    plans = [(sends, SINGLE_VARIANTS if narrow else MULTICAST_VARIANTS)]
+    singles = BUSY_VARIANTS if sent.max() >= IN_STEP * received.max() else SINGLE_VARIANTS
+    plans = [(sends, singles if narrow else MULTICAST_VARIANTS, False)]
     few = len(sends.dst_tile) < FEW * len(sends) and not sends.paired.any()
-    if not narrow and few and sent_alone <= 1.2 * bound:
-        plans.insert(0, (_one_by_one(sends), SINGLE_VARIANTS))
+    if not narrow and np.count_nonzero(sends.count > 1) <= RARE * len(sends):
+        plans.insert(0, (sends, singles, True))
+    elif not narrow and few and sent_alone <= 1.2 * bound:
+        plans.insert(0, (_one_by_one(sends), singles, False))
     if narrow and sends.words.mean() < 8:
-        # Idle cycles weigh more beside short messages.
-        plans = [(sends, (SINGLE_VARIANTS[0], SINGLE_VARIANTS[2], SINGLE_VARIANTS[1], *SINGLE_VARIANTS[3:]))]
+        plans = [(sends, SHORT_VARIANTS, False)]
     best, best_start, best_end = sends, np.empty(0, np.int64), 1 << 62
     effort = 0
-    for plan, variants in plans:
-        single = int(plan.count.max()) == 1
-        trains = Trains.of(plan, machine, TRAIN_SINGLE if single else TRAIN)
-        cost = len(trains.tile) * (1 if single else 3)
+    for plan, variants, apart in plans:
+        cost, run = _runner(plan, machine, earliest, position, apart=apart)
+        owner, way = plan.owner, travel(plan, machine)
         idle = 0
-        several = bool((trains.operand != trains.operand[0]).any())
+        several = bool((plan.dst_buffer != plan.dst_buffer[0]).any())
         tried: set[Variant] = set()
         for variant in variants:
             if effort and (best_end <= goal or effort + cost > EFFORT or idle == PATIENCE):
@@ -118,13 +139,45 @@ def best_variant(sends: Sends, machine: Machine, earliest: Ints, source: Ints) -
                 idle += 1
                 continue
             tried.add(alike)
-            run = single_receivers if single else multicasts
-            begin = run(trains, earliest, position, machine, variant)
-            end = int((begin[trains.owner] + trains.latency + trains.items[trains.owner]).max())
+            start = run(variant)
+            end = int((start[owner] + way + plan.items[owner]).max())
             idle = 0 if end < WORTH * best_end else idle + 1
             if end < best_end:
-                best, best_start, best_end = plan, trains.starts(begin), end
+                best, best_start, best_end = plan, start, end
     return best, best_start, best_end
+
+
+def _runner(
+    sends: Sends, machine: Machine, earliest: Ints, position: Ints, *, apart: bool
+) -> tuple[int, Callable[[Variant], Ints]]:
+    """
+    What scheduling the sends once takes (in messages), and a function that does it: the start cycle of every
+    send. `apart`: those with several receivers go first, the others follow.
+    """
+    if not apart:
+        single = int(sends.count.max()) == 1
+        trains = Trains.of(sends, machine, TRAIN_SINGLE if single else TRAIN)
+        run = single_receivers if single else multicasts
+        cost = len(trains.tile) * (1 if single else 3)
+        return cost, lambda variant: trains.starts(run(trains, earliest, position, machine, variant))
+    several, alone = np.flatnonzero(sends.count > 1), np.flatnonzero(sends.count == 1)
+    first = Trains.of(sends.take(several), machine, TRAIN)
+    begin = multicasts(first, earliest, position, machine, MULTICAST_VARIANTS[0])
+    end = begin + first.items
+    free, busy = earliest.copy(), np.zeros(machine.tiles, np.int64)
+    np.maximum.at(free, first.dst_tile, end[first.owner] + first.latency)
+    np.maximum.at(busy, first.tile, end)
+    lent = np.flatnonzero(first.paired)
+    np.maximum.at(busy, np.asarray(machine.partner(first.tile[lent]), np.int64), end[lent])
+    rest = Trains.of(sends.take(alone), machine, TRAIN_SINGLE)
+
+    def run_apart(variant: Variant) -> Ints:
+        start = np.empty(len(sends), np.int64)
+        start[several] = first.starts(begin)
+        start[alone] = rest.starts(single_receivers(rest, free, position, machine, variant, busy))
+        return start
+
+    return len(rest.tile), run_apart
 
 
 def _one_by_one(sends: Sends) -> Sends:
