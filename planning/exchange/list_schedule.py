@@ -47,6 +47,8 @@ class Variant:
     queue that are looked at. `order` of the sources in a queue: "logical" or "position" rotation.
     `descending`: later operands first. `patience`: how often a queue that has to wait lets others go first.
     `urgent`: commits of a queue after which the senders that have most left come first in it (0: never).
+    `opening`: cycles that the operands before one get for each of their words: sets of receivers lose time
+    where their sources change, and an operand that begins too early holds up those before it.
     """
 
     tolerance: int = 8
@@ -55,6 +57,7 @@ class Variant:
     descending: bool = True
     patience: int = 20
     urgent: int = 0
+    opening: float = 1.25
 
 
 def _rotation(sends: Trains, position: Ints, tiles: int, variant: Variant) -> Ints:
@@ -228,7 +231,8 @@ class _OperandQueues:
         nominal = np.maximum.reduceat(before[owner_group, trains.dst_tile], trains.first)
         _, queues = _queues(order, trains.cls * len(numbers) + groups)
         heads = [queue[0] for queue in queues]
-        return _OperandQueues(queues, nominal[heads].tolist(), trains.dst_tile[trains.first[heads]].tolist())
+        opening = np.ceil(variant.opening * nominal[heads]).astype(np.int64).tolist()
+        return _OperandQueues(queues, opening, trains.dst_tile[trains.first[heads]].tolist())
 
 
 def multicasts(trains: Trains, earliest: Ints, position: Ints, machine: Machine, variant: Variant) -> Ints:

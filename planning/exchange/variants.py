@@ -72,6 +72,7 @@ SHORT_VARIANTS = (_FIRST, _OTHERS[1], _URGENT, _OTHERS[0], _IN_STEP, *_OTHERS[2:
 MULTICAST_VARIANTS = (
     Variant(),
     Variant(descending=False),
+    Variant(opening=1.0),
     Variant(order="position"),
     Variant(tolerance=0),
     Variant(tolerance=20, patience=3),
