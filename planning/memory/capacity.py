@@ -3,7 +3,7 @@
 What no plan can make fit: a lower bound on the memory of a program, from shapes, parameters and repeats.
 
 Counted is only what every plan has to hold at one time, over all tiles together and without padding, copies,
-partial results, code or exchange rows: all parameters that are read, and for one operator its result and the
+partial results or exchange rows: all parameters that are read, and for one operator its result and the
 operands that are live while the result is written. A repeat adds the sequences that it goes through and those
 that it collects. The bound is held against all memory that no reservation takes. A program that is refused
 here cannot fit; one that is not may still fail to.
@@ -20,6 +20,7 @@ from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.planning.graph import Graph, Node, OperatorNode, RepeatNode
+from tilewright.planning.operators.matmul.shape import canonical
 
 VIEWS = ("transpose", "reshape", "slice", "broadcast")
 """Operators whose result may be storage of their operand."""
@@ -94,12 +95,25 @@ def lower_bound(graph: Graph) -> Need:
     return best
 
 
+def product_code(graph: Graph, machine: Machine) -> dict[str, int]:
+    """Bytes of code, on every tile, of the matrix kernels that the products of a program need, by kernel."""
+    found: dict[str, int] = {}
+    for node, _ in _operators(graph.body):
+        if node.operator.name == "matmul" and node.results[0] in graph.uses:
+            shape = canonical(node.operator)
+            if shape.b * shape.m * shape.n * shape.k:
+                found[shape.kernel] = machine.family.kernel(shape.kernel).code_bytes
+    return dict(sorted(found.items()))
+
+
 def check_capacity(graph: Graph, machine: Machine, where: Any = None) -> None:
     """Raise TooLarge for a program that no plan can make fit; `where` is the place of the whole program."""
-    need, room = lower_bound(graph), capacity(machine)
+    need, code = lower_bound(graph), product_code(graph, machine)
+    room = max(0, capacity(machine) - machine.tiles * sum(code.values()))
     if need.total <= room:
         return
-    have = f"{machine.name} has {room:,} bytes in {machine.tiles:,} tiles, without its reservations"
+    beside = f" and the code of {', '.join(code)}" if code else ""
+    have = f"{machine.name} has {room:,} bytes in {machine.tiles:,} tiles, without its reservations{beside}"
     much = f"{need.total:,} bytes are live at once, {need.total - room:,} too many"
     if need.parameters > room:
         notes = [have, *_layers(graph, room)]

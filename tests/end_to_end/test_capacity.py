@@ -15,7 +15,13 @@ from tilewright.dialects.tile_asm import module_to_program
 from tilewright.machine import load
 from tilewright.passes import pipeline
 from tilewright.passes.ir.graph import GraphOfModule
-from tilewright.planning.memory.capacity import TooLarge, capacity, check_capacity, lower_bound
+from tilewright.planning.memory.capacity import (
+    TooLarge,
+    capacity,
+    check_capacity,
+    lower_bound,
+    product_code,
+)
 
 DATA = ("parameters", "activations", "staging", "partials")
 
@@ -24,9 +30,11 @@ def held_and_bound(text: str, name: str) -> tuple[int, int]:
     """Bytes of data that a compiled program touches, over all tiles, and the bound."""
     module = parse_module(text, ctx=(ctx := context()))
     pipeline.compile(module, name, context=ctx, until="tile-fuse-epilogues")
-    bound = lower_bound(GraphOfModule(module).graph)
+    found = GraphOfModule(module).graph
+    bound, code = lower_bound(found), product_code(found, load(name))
     pipeline.compile(module, name, context=ctx)
     memory = memory_by_category(module_to_program(module), load(name))
+    assert (memory["code"] >= sum(code.values())).all()
     return sum(int(memory[category].sum()) for category in DATA), bound.total
 
 
@@ -74,6 +82,26 @@ LAYERS = """func.func @main(%x: tensor<64x512xf16>,
   }}
   func.return %r : tensor<64x512xf16>
 }}""".format(names=", ".join(f'"w{i}"' for i in range(12)))
+
+
+def test_the_code_of_products_is_on_every_tile() -> None:
+    """Weights that all of 16 tiles would hold, and two kernels of 1,536 bytes beside them."""
+    machine = load("t16")
+    rows = (capacity(machine) - 4096) // (2 * 4096)
+    text = """func.func @main(%x: tensor<1x4096xf16>, %w: tensor<ROWSx4096xf16> {tile_tensor.parameter = "w"},
+    %a: tensor<16x32xf8E4M3FNUZ>, %b: tensor<32x16xf8E4M3FNUZ>) -> (tensor<1xROWSxf16>, tensor<16x16xf16>) {
+  %y = tile_tensor.matmul %x, %w transpose_b accumulate f32 : (tensor<1x4096xf16>, tensor<ROWSx4096xf16>)
+    -> tensor<1xROWSxf16>
+  %z = tile_tensor.matmul %a, %b accumulate f16 : (tensor<16x32xf8E4M3FNUZ>, tensor<32x16xf8E4M3FNUZ>)
+    -> tensor<16x16xf16>
+  func.return %y, %z : tensor<1xROWSxf16>, tensor<16x16xf16>
+}"""
+    found = graph(text.replace("ROWS", str(rows)))
+    assert lower_bound(found).total <= capacity(machine)
+    assert product_code(found, machine) == {"gemm.f16.f32": 1536, "gemm.f8": 1536}
+    with pytest.raises(TooLarge, match="too many") as error:
+        check_capacity(found, machine)
+    assert any("and the code of gemm.f16.f32, gemm.f8" in note for note in error.value.notes)
 
 
 def test_layers_that_fit_and_fp8_are_named() -> None:

@@ -218,6 +218,31 @@ def test_schedules_come_close_to_the_bound(wanted, most):
     assert (summary.horizon - machine.exchange.lead_in - 100) / summary.bound < most
 
 
+def test_senders_stay_in_step_where_blocks_differ():
+    """Groups of 8 tiles to 7 of them, blocks of two sizes: 1,451 cycles where the order was left."""
+    group, source, target = np.meshgrid(np.arange(8), np.arange(8), np.arange(7), indexing="ij")
+    words = np.where((7 * target + group) % 4 == 0, 96, 144)
+    wanted = spread(8 * group + source, 0, 580 * target, 8 * group + target, 1, 580 * source, 4 * words)
+    assert schedule(wanted, load("t64")).horizon <= 8 * 144 + 160
+
+
+def test_operands_open_when_those_before_them_are_through():
+    """Both operands of three products: 1,695 cycles where an operand began before the last was through."""
+    parts: list[Messages] = []
+    tile = np.arange(64)
+    for product in range(3):
+        source, target = np.meshgrid(np.arange(44), tile, indexing="ij")
+        mine = source % 4 == target // 16
+        source, target = source[mine], target[mine]
+        parts.append(spread(source, 0, 0, target, 2 * product + 1, 128 * source, 64))
+        source, target = np.meshgrid(tile, tile, indexing="ij")
+        mine = source // 4 == (target + product) % 16
+        source, target = source[mine], target[mine]
+        parts.append(spread(source, 10 + product, 0, target, 2 * product + 2, 384 * source, 192))
+    made = schedule(Messages.concatenate(parts), load("t64"))
+    assert made.horizon <= 1.2 * made.summary.bound + 160
+
+
 @pytest.mark.slow
 def test_large_phases_are_scheduled_in_seconds():
     machine = load("c600")
