@@ -90,4 +90,4 @@ def test_cycles_of_a_layer() -> None:
     executor.load(parameters)
     result = executor.run(inputs)
     assert close(result.outputs["y"], expected)
-    assert result.cycles["total"] == 41_729  # 42,761 before rotations and gates were one call
+    assert result.cycles["total"] == 41_572  # 42,761 before rotations and gates were one call
