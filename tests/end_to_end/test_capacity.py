@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 import random_programs as programs
@@ -12,6 +13,8 @@ from tilewright.backends.accounting import memory_by_category
 from tilewright.diagnostics import TileError
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.dialects.tile_asm import module_to_program
+from tilewright.frontends.workloads import vit
+from tilewright.frontends.workloads.encoder import Shape
 from tilewright.machine import load
 from tilewright.passes import pipeline
 from tilewright.passes.ir.graph import GraphOfModule
@@ -102,6 +105,24 @@ def test_the_code_of_products_is_on_every_tile() -> None:
     with pytest.raises(TooLarge, match="too many") as error:
         check_capacity(found, machine)
     assert any("and the code of gemm.f16.f32, gemm.f8" in note for note in error.value.notes)
+
+
+FITS = Path(__file__).parents[1] / "data" / "fits"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "width", "mlp", "layers", "machine"),
+    [(64, 128, 256, 6, "t16q"), (64, 128, 256, 6, "t16qe"), (128, 256, 1024, 4, "t64qe")],
+)
+def test_vision_transformers_that_no_plan_can_place(
+    tokens: int, width: int, mlp: int, layers: int, machine: str
+) -> None:
+    """Parameters in FP8, an activation with its result, and the code of two kernels are too much."""
+    shape = Shape(tokens=tokens, width=width, heads=4, mlp=mlp, layers=layers, batch=1, patch=48)
+    module = parse_module(vit.build(shape).program, ctx=(ctx := context()))
+    with pytest.raises(TooLarge, match=r"does not fit|do not fit") as error:
+        pipeline.compile(module, str(FITS / f"{machine}.toml"), context=ctx)
+    assert any("without its reservations and the code of gemm" in note for note in error.value.notes)
 
 
 def test_layers_that_fit_and_fp8_are_named() -> None:
