@@ -135,7 +135,8 @@ def best_variant(sends: Sends, machine: Machine, earliest: Ints, source: Ints) -
             if effort and (best_end <= goal or effort + cost > EFFORT or idle == PATIENCE):
                 break
             effort += cost
-            alike = variant if several else replace(variant, descending=True)  # one operand has no order
+            # One operand has no order.
+            alike = variant if several else replace(variant, descending=True, opening=1.0)
             if alike in tried:
                 idle += 1
                 continue
