@@ -164,6 +164,37 @@ def bounds(step: Step, slack: Slack | None = None) -> Bounds:
     )
 
 
+def of_cast(op: Any, before: Bounds) -> Bounds:
+    """
+    The bounds of a cast to a float type of a value that was rounded, but not shown: scaling and rounding keep
+    the order of what they are applied to. `before` are those of the value.
+    """
+    element, scale = str(element_of(op.result)), -op.scale.value.data
+    with np.errstate(all="ignore"):
+        low, high = (
+            nearest(np.ldexp(end, scale), element, saturates(op)).astype(np.float64)
+            for end in (before.low, before.high)
+        )
+    one = np.isnan(low) != np.isnan(high)
+    return Bounds(
+        np.where(one & np.isnan(low), -np.inf, low),
+        np.where(one & np.isnan(high), np.inf, high),
+        before.nan | one,
+        before.free,
+    )
+
+
+def either(one: Bounds, other: Bounds) -> Bounds:
+    """What lies in one of two intervals, or between them."""
+    empty = np.isnan(one.low) | np.isnan(other.low)
+    return Bounds(
+        np.fmin(one.low, other.low),
+        np.fmax(one.high, other.high),
+        one.nan | other.nan | empty,
+        one.free | other.free,
+    )
+
+
 def _slope(op: Any) -> float:
     """How much of an error of its operand an operation can have in its result."""
     if isinstance(op, tt.CastOp):

@@ -30,10 +30,12 @@ from tilewright.passes.ir.programs import Census, program_name, programs
 from tilewright.passes.ir.support import RowsTooLong
 from tilewright.passes.ir.tensors import MACHINE, dtype_of, machine_of, nearest_machine, tensor_of
 from tilewright.passes.tile_allocate_memory import TileAllocateMemoryPass
+from tilewright.passes.tile_coalesce_copies import TileCoalesceCopiesPass
 from tilewright.passes.tile_convert_compact_micro_panels import TileConvertCompactMicroPanelsPass
 from tilewright.passes.tile_decompose import TileDecomposePass
 from tilewright.passes.tile_fuse_chains import TileFuseChainsPass
 from tilewright.passes.tile_fuse_epilogues import TileFuseEpiloguesPass
+from tilewright.passes.tile_fuse_stores import TileFuseStoresPass
 from tilewright.passes.tile_inline_calls import TileInlineCallsPass
 from tilewright.passes.tile_lower_to_asm import TileLowerToAsmPass
 from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
@@ -172,10 +174,22 @@ STAGES: tuple[Stage, ...] = (
         lambda o: TileMergePhasesPass(),
     ),
     Stage(
+        TileCoalesceCopiesPass.name,
+        "buffers",
+        "make values where a local copy would bring them",
+        lambda o: TileCoalesceCopiesPass(),
+    ),
+    Stage(
         TileFuseChainsPass.name,
         "buffers",
         "make one call of chains of functions of single elements",
         lambda o: TileFuseChainsPass(),
+    ),
+    Stage(
+        TileFuseStoresPass.name,
+        "buffers",
+        "make one call of casts and what they store, of merged statistics and what applies them",
+        lambda o: TileFuseStoresPass(),
     ),
     Stage(
         TileScheduleExchangePass.name,

@@ -16,14 +16,15 @@ from itertools import permutations
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.buffers.types import Map
-from tilewright.dialects.tile import AllocOp, BindOp, BufferType, ComputeOp, owner_alloc
+from tilewright.dialects.tile import BufferType, ComputeOp
 from tilewright.instrumentation import remark
 from tilewright.machine.kernels import kernel
 from tilewright.machine.kernels.chains import CHAINS, COMMUTE, Chain, Expression
+from tilewright.passes.ir.neighbours import erase_calls, made_for
 from tilewright.passes.ir.programs import ProgramPass
 
 Operands = list[tuple[SSAValue, Map]]
@@ -70,34 +71,16 @@ def _match(expression: Expression, call: ComputeOp) -> tuple[Operands, list[Comp
 
 def _alone_before(value: SSAValue, axes: Map, call: ComputeOp) -> ComputeOp | None:
     """The call that computes an operand for this one alone, if it may as well be computed with it."""
-    users = [use.operation for use in value.uses if not _is_look(use.operation)]
-    others = [user for user in users if user is not call]
-    if not isinstance(value.owner, AllocOp) or len(users) != 2 or len(others) != 1:
-        return None
-    (before,) = others
+    before = made_for(value, call)
     if (
-        not isinstance(before, ComputeOp)
-        or before.parent is not call.parent
+        before is None
         or before.buffers[-1] is not value
         or (value.type, axes) != (call.buffers[-1].type, call.operand_maps()[-1][1])
         or before.operand_maps()[-1][1] != axes
         or (before.axes, before.scalars) != (call.axes, call.scalars)
     ):
         return None
-    read = {owner_alloc(x)[0] for x in before.buffers[: before.n_ins]}
-    step = before.next_op
-    while step is not None and step is not call:
-        if not isinstance(step, (AllocOp, BindOp, ComputeOp)):
-            return None
-        if isinstance(step, ComputeOp) and read & {owner_alloc(x)[0] for x in step.buffers[step.n_ins :]}:
-            return None
-        step = step.next_op
-    return before if step is call else None
-
-
-def _is_look(op: Operation) -> bool:
-    """Whether an operation is there so that a value can be looked at: one that is not stored cannot be."""
-    return isinstance(op, BindOp) and op.kind.data == "value"
+    return before
 
 
 def _takes(chain: Chain, operands: Operands, last: ComputeOp) -> bool:
@@ -129,9 +112,4 @@ def _fuse(chain: Chain, operands: Operands, calls: list[ComputeOp], last: Comput
     )
     fused.location = last.location
     Rewriter.insert_op(fused, InsertPoint.before(last))
-    gone = [call.buffers[-1] for call in calls]
-    looks = [use.operation for value in gone for use in value.uses if _is_look(use.operation)]
-    for op in (last, *calls, *looks, *(value.owner for value in gone)):
-        assert isinstance(op, Operation)
-        op.detach()
-        op.erase()
+    erase_calls(last, *calls, values=tuple(call.buffers[-1] for call in calls))

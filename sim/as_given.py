@@ -20,10 +20,27 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import reference
-from tilewright.dialects.bounds import Bounds, Slack, bounds, slack_of, takes_unrounded
+from tilewright.dialects.bounds import (
+    Bounds,
+    Slack,
+    bounds,
+    either,
+    of_cast,
+    slack_of,
+    takes_unrounded,
+)
 from tilewright.dialects.entry import read_entry
 from tilewright.dialects.tensor.base import element_of, is_float
-from tilewright.dialects.tile_tensor import AddOp, CastOp, GeluOp, LayerNormOp, MatmulOp, MovementOperation
+from tilewright.dialects.tile_tensor import (
+    AddOp,
+    CastOp,
+    GeluOp,
+    LayerNormOp,
+    MatmulOp,
+    MovementOperation,
+    ReshapeOp,
+    TransposeOp,
+)
 from tilewright.sim.executor import Executor
 from tilewright.sim.oracle import AsPlanned, Departure, Oracle, first_departure
 from tilewright.sim.results import RunResult, Tapped
@@ -112,7 +129,7 @@ class AsGiven:
         if isinstance(step.op, MovementOperation):
             # Exact, unless what is moved is not.
             if any(operand in self._loose for operand in step.op.operands):
-                self._loose[result] = _anything(step.result)
+                self._loose[result] = self._moved(step)
         elif step.name is not None:
             if result not in self._returned:
                 self.unseen.add(step.name)
@@ -127,9 +144,27 @@ class AsGiven:
         if not loose:
             return bounds(step)
         slack = self._given(step)
+        if isinstance(step.op, CastOp) and is_float(element_of(step.op.result)):
+            # The call before may have cast what it rounded; a norm casts what it did not round.
+            rounded = of_cast(step.op, self._loose[loose[0]])
+            if slack is None:
+                return rounded
+            norm = isinstance(loose[0].owner, LayerNormOp)
+            return bounds(step, slack) if norm else either(bounds(step, slack), rounded)
         if slack is None:
             return _anything(step.result)
         return bounds(step, slack)
+
+    def _moved(self, step: reference.Step) -> Bounds:
+        """The bounds of what is moved, moved likewise, if the operation only orders its elements anew."""
+        before = self._loose.get(step.op.operands[0])
+        if before is None or not isinstance(step.op, ReshapeOp | TransposeOp):
+            return _anything(step.result)
+        if isinstance(step.op, ReshapeOp):
+            shape = step.result.shape
+            return Bounds(*(np.asarray(part).reshape(shape) for part in _parts(before)))
+        order = step.op.permutation.get_values()
+        return Bounds(*(np.asarray(part).transpose(order) for part in _parts(before)))
 
     def _given(self, step: reference.Step) -> Slack | None:
         """How far the one operand of a step that was not shown may lie from the reference's."""
@@ -213,6 +248,10 @@ def compare_run(
     planned.finish(result.outputs)
     given.finish(result.outputs)
     return Comparison(planned, given, result)
+
+
+def _parts(limits: Bounds) -> tuple[Array, Array, Array, Array]:
+    return limits.low, limits.high, limits.nan, limits.free
 
 
 def _anything(result: Array) -> Bounds:

@@ -17,6 +17,7 @@ import numpy as np
 from tilewright.machine import dtypes
 from tilewright.machine.kernels.chains import CHAINS, Expression
 from tilewright.machine.kernels.matrix_unit import PRODUCTS, panel_inputs
+from tilewright.machine.kernels.scalars import STORES
 from tilewright.machine.numerics import operations as numerics
 from tilewright.machine.numerics.pointwise import TABLE
 
@@ -319,6 +320,16 @@ def _norm_apply(
     ]
 
 
+def _norm_merge_apply(
+    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+) -> list[Array]:
+    """`norm.merge`, its statistics in f32, and `norm.apply` or `norm.mix` behind it."""
+    x, means, variances, *vectors = ins
+    parts, rows, columns = extents
+    merged = _norm_merge([means, variances], ("f32", "f32"), scalars, (parts, rows))
+    return _norm_apply([x, *merged, *vectors], outs, scalars, (rows, columns))
+
+
 def _bias_gelu(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
@@ -598,6 +609,8 @@ SEMANTICS: dict[str, Semantics] = {
     "norm.merge": _norm_merge,
     "norm.apply": _norm_apply,
     "norm.mix": _norm_apply,
+    "norm.merge_apply": _norm_merge_apply,
+    "norm.merge_mix": _norm_merge_apply,
     "bias_gelu": _bias_gelu,
     "softmax": _softmax,
     "softmax.exp": _softmax_exp,
@@ -618,6 +631,22 @@ SEMANTICS: dict[str, Semantics] = {
 def semantics(name: str) -> Semantics:
     """The semantics of a kernel; raises UnknownSemantics (a KeyError)."""
     try:
-        return SEMANTICS[name]
+        found = SEMANTICS[name]
     except KeyError:
         raise UnknownSemantics(f"kernel '{name}' has no semantics") from None
+    return _casting(found)
+
+
+def _casting(made: Semantics) -> Semantics:
+    """A kernel that casts its result as it stores it where it is told to (`STORES`)."""
+
+    def run(
+        ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
+    ) -> list[Array]:
+        if STORES[0] not in scalars:
+            return made(ins, outs, scalars, extents)
+        (out,) = made(ins, ("f16",), scalars, extents)
+        scale, saturate = int(scalars[STORES[0]]), bool(scalars.get(STORES[1], 1))
+        return [numerics.cast_array(out, outs[0], scale, saturate)]
+
+    return run

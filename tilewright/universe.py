@@ -31,6 +31,7 @@ DIALECTS: tuple[str, ...] = (
 PASSES: tuple[str, ...] = (
     "tile-allocate-memory",
     "tile-allocate-sequences",
+    "tile-coalesce-copies",
     "tile-compile",
     "tile-convert-compact-micro-panels",
     "tile-convert-hlo",
@@ -42,6 +43,7 @@ PASSES: tuple[str, ...] = (
     "tile-fold-pooling",
     "tile-fuse-chains",
     "tile-fuse-epilogues",
+    "tile-fuse-stores",
     "tile-inline-calls",
     "tile-lower-to-asm",
     "tile-lower-to-buffers",

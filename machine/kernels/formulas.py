@@ -539,7 +539,44 @@ def bias_gelu_form(
 
 def norm_merge(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
     p, r = extents.T
-    return [("set-up", _constant(r, LOOP)), ("partials", _ceil(r, machine.workers) * machine.workers * 8 * p)]
+    return [("set-up", _constant(r, LOOP)), ("partials", _merged_partials(machine, p, r))]
+
+
+def _merged_partials(machine: Machine, p: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """8 bundles of a worker for each partial mean and variance of its row."""
+    return _ceil(r, machine.workers) * machine.workers * 8 * p
+
+
+APPLY = (15, 324)
+"""Bundles per step of columns, and call and set-up of a row, of a norm with gamma and beta."""
+
+
+def norm_merge_apply(plain: bool) -> Formula:
+    """
+    Kernels over (p, r, c): statistics of p parts merged, a row by one worker, and the norm of r rows of c
+    columns behind it, by the workers that merged their rows or, after another pass, by all.
+
+    `plain`: without gamma and beta, with an f8 store of its own.
+    """
+
+    def formula(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
+        p, r, c = extents.T
+        f8 = dtypes[-1].startswith("f8")
+        bundles, once = (MIX_F8 if f8 else MIX) if plain else APPLY
+        _, shared, shared_loop, owned, owned_loop = _distributions(
+            machine, r, c, _step(dtypes[:1]), bundles, once
+        )
+        shared = shared + (LOOP - CALL)
+        columns = shared + shared_loop <= owned + owned_loop
+        return [
+            ("call", _constant(r, CALL)),
+            ("rows", np.where(columns, shared, owned)),
+            ("inner loop", np.where(columns, shared_loop, owned_loop)),
+            ("partials", _merged_partials(machine, p, r)),
+            *([] if plain else _f8_store(machine, r * c, dtypes[-1])),
+        ]
+
+    return formula
 
 
 def softmax(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:

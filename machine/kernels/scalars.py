@@ -37,6 +37,14 @@ INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
         "group": (1, _INT32),
         "pitch": (1, _INT32),
         "vector": (0, 1),
+        "cast_scale": (-4096, 4096),
+        "cast_saturate": (0, 1),
     }
 )
 """Least and largest value of scalars that are integers."""
+
+STORES = ("cast_scale", "cast_saturate")
+"""
+Scalars of kernels that may cast what they store: with the first the result is rounded to f16, and that is
+cast to the type of the result as `cast` does it with `scale` and `saturate`.
+"""

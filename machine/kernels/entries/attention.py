@@ -6,6 +6,7 @@ from __future__ import annotations
 from tilewright.machine.kernels import formulas as f
 from tilewright.machine.kernels.operands import OperandRule, operands
 from tilewright.machine.kernels.registry import Kernel, register
+from tilewright.machine.kernels.scalars import STORES
 
 register(
     Kernel(
@@ -160,7 +161,7 @@ register(
             *operands("max", "p", "b", "m", alignment=4, types="floats"),
         ),
         outs=operands("y", "b", "m", "n", types="floats"),
-        scalars=("scale", "saturate", "empty_rows"),
+        scalars=("scale", "saturate", "empty_rows", *STORES),
         factors=("scale",),
         code_bytes=1024,
     )
@@ -178,7 +179,7 @@ register(
             *operands("max sum", "p", "b", "m", alignment=4, types="floats"),
         ),
         outs=operands("y", "b", "m", "n", types="floats"),
-        scalars=("scale", "saturate"),
+        scalars=("scale", "saturate", *STORES),
         factors=("scale",),
         code_bytes=1024,
     )

@@ -9,6 +9,7 @@ from tilewright.machine.kernels import formulas as f
 from tilewright.machine.kernels.formulas import Formula
 from tilewright.machine.kernels.operands import operands
 from tilewright.machine.kernels.registry import Kernel, register
+from tilewright.machine.kernels.scalars import STORES
 from tilewright.machine.numerics.pointwise import TABLE, Pointwise
 
 _FORMULAS: dict[str, tuple[Formula, int]] = {"gelu_tanh": (f.gelu, 640)}
@@ -45,7 +46,7 @@ for _entry in TABLE:
             _formula,
             ins=_ins,
             outs=_outs,
-            scalars=("saturate",),
+            scalars=("saturate",) if _gives(_entry) == "any" else ("saturate", *STORES),
             code_bytes=_code,
         )
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from tilewright.machine.kernels import formulas as f
 from tilewright.machine.kernels.operands import OperandRule, operands
 from tilewright.machine.kernels.registry import Kernel, register
+from tilewright.machine.kernels.scalars import STORES
 from tilewright.machine.numerics.pointwise import PL
 
 register(
@@ -20,7 +21,7 @@ register(
         axes=("p", "..."),
         ins=operands("x:p,..."),
         outs=operands("y"),
-        scalars=("saturate",),
+        scalars=("saturate", *STORES),
         code_bytes=640,
     )
 )
@@ -37,7 +38,7 @@ register(
         axes=("p", "..."),
         ins=operands("y x:p,...", types="floats"),
         outs=operands("z", types="floats"),
-        scalars=("saturate", "vector"),
+        scalars=("saturate", "vector", *STORES),
         code_bytes=704,
     )
 )
@@ -55,7 +56,7 @@ register(
         axes=("p", "..."),
         ins=(_PARTIALS,),
         outs=operands("y"),
-        scalars=("saturate",),
+        scalars=("saturate", *STORES),
         code_bytes=640,
     )
 )
@@ -68,7 +69,7 @@ register(
         axes=("p", "..."),
         ins=(*operands("y", types="floats"), replace(_PARTIALS, types="floats")),
         outs=operands("z", types="floats"),
-        scalars=("saturate", "vector"),
+        scalars=("saturate", "vector", *STORES),
         code_bytes=704,
     )
 )

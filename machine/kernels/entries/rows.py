@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.machine.kernels import formulas as f
 from tilewright.machine.kernels.formulas import Form, Formula
@@ -67,8 +67,8 @@ for _row in (
         "norm.apply",
         evidence="measured",
         source=f"IS ATTENTION_AND_STATISTICS, {_ONE_WIDTH}",
-        formula=f.rows(15, 324),
-        form=f.rows_form(15, 324),
+        formula=f.rows(*f.APPLY),
+        form=f.rows_form(*f.APPLY),
         ins="x mean:r variance:r gamma:c beta:c",
         outs="y",
         scalars=("epsilon", "saturate", "scale"),
@@ -141,3 +141,20 @@ register(
         code_bytes=384,
     )
 )
+for _name, _vectors, _code in (("mix", "", 896), ("apply", " gamma:c beta:c", 1024)):
+    _x, *_rest = operands("x mean:p,r variance:p,r" + _vectors, "r", "c", types="floats")
+    register(
+        Kernel(
+            f"norm.merge_{_name}",
+            "assumed",
+            f"norm.merge and norm.{_name} in one call: a row is merged by one worker, who applies it, or all"
+            " workers apply it after another pass (201 cycles, gelu's set-up less its call)",
+            f.norm_merge_apply(plain=not _vectors),
+            axes=("p", "r", "c"),
+            ins=(_x, *(replace(rule, alignment=4) if "p" in rule.axes else rule for rule in _rest)),
+            outs=operands("y", "r", "c", types="floats"),
+            scalars=("count", "epsilon", "saturate", "scale"),
+            required=("count", "epsilon"),
+            code_bytes=_code,
+        )
+    )
