@@ -54,7 +54,7 @@ from tilewright.passes.tile_select_homes import TileSelectHomesPass
 from tilewright.planning.memory.explain import AllocationError
 from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import Decisions
-from tilewright.planning.search.search import DEFAULT_EFFORT, Effort, Search, State
+from tilewright.planning.search.search import Effort, Search, State
 from tilewright.planning.stages import PlanError
 from tilewright.settings import current, use
 from tilewright.suggestions import near
@@ -282,11 +282,10 @@ def compile(
     Compile a module in place: every program in it, from the level it has reached, or from behind the stage
     `after`, to the machine program, or to the end of the stage `until`. It is verified after every stage.
     Foreign code stays as it is. `search` is how much is searched for plans; without it what the command line
-    says. Where it is on, a plan that turns out not to fit gives way to the next: a stage may then be observed
-    more than once. Raises TileError, with the place in the program.
+    says, or nothing. Where it is on, a plan that turns out not to fit gives way to the next: a stage may then
+    be observed more than once. Raises TileError, with the place in the program.
     """
-    effort: Effort = search or current().search or DEFAULT_EFFORT
-    options = Options(machine, plan, search=effort)
+    options = Options(machine, plan, search=search)
     todo = list(_between(after, until))
     for stage in todo:
         if stage.finds_programs:
@@ -307,7 +306,7 @@ def compile(
         if chosen == "auto":
             at_first = level == "tensors"
             chosen = choose_homes(program, machine_of(program, machine)) if at_first else "planned"
-        given = Options(machine, plan, chosen, effort)
+        given = Options(machine, plan, chosen, search)
 
         def left(
             mode: Literal["planned", "selected"], level: Level = level, todo: Sequence[Stage] = todo
@@ -315,7 +314,7 @@ def compile(
             return [s for s in stages(level, homes=mode) if s in todo and not s.finds_programs]
 
         places = any(stage.name == TileAllocateMemoryPass.name for stage in left(chosen))
-        if effort != "off" and places and left(chosen)[0].level == "tensors":
+        if places and left(chosen)[0].level == "tensors":
             _Attempts(program, given, left, context, observe, retry_homes=homes == "auto").run()
             continue
         for stage in left(chosen):
@@ -326,6 +325,10 @@ def compile(
 
 ATTEMPT_NODES = 20_000
 """Units placed before another plan is tried."""
+
+
+PLAN_ERRORS = (AllocationError, RowsTooLong, PlanError)
+"""What another plan can help."""
 
 
 class _Attempts:
@@ -380,9 +383,13 @@ class _Attempts:
                 missing, memory = what_is_missing(failure)
                 if nearest is None or missing < nearest[0]:
                     nearest = missing, state, homes
+                if not isinstance(failure, PLAN_ERRORS):
+                    break  # nor can other homes
             assert failure is not None
             said = failure.diagnosis.to_json() if isinstance(failure, AllocationError) else None
             search.refuse(state, failure.message, memory, missing, homes, said)
+            if not isinstance(failure, PLAN_ERRORS):
+                search.fall_back()
             if search.exhausted or search.key(search.best()) in search.refused:
                 report(search, state)
                 assert nearest is not None
@@ -422,7 +429,9 @@ class _Attempts:
             with use(replace(current(), trial=trial, allocation_nodes=ATTEMPT_NODES if trial else None)):
                 for stage in todo[start:]:
                     self.stage(stage, options)
-        except (AllocationError, RowsTooLong, PlanError) as error:  # others no plan can help
+        except TileError as error:
+            if not isinstance(error, PLAN_ERRORS) and key[0] == search.key(search.favourite):
+                raise  # no plan can help
             self.failed[key] = error
             return error
         return None

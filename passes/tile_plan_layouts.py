@@ -4,8 +4,8 @@ Chooses a plan for every tensor operation and writes it down: a `plan` attribute
 layout as encoding of each value, a home for each parameter.
 
 The program is read into a graph, the graph is planned (`planning/search`), and the plan is written back. An
-operation's own `plan` attribute comes first, then the plan file, then the default rule. What has a layout
-keeps it. Foreign operations are left alone.
+operation's own `plan` attribute comes first, then the plan file, then the search, or the default rule where
+nothing is searched. What has a layout keeps it. Foreign operations are left alone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tilewright.planning.operators import Choice
 from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import Decisions, choose
 from tilewright.planning.search.report import write_report
-from tilewright.planning.search.search import BUDGETS, DEFAULT_EFFORT, Effort, Search, State
+from tilewright.planning.search.search import BUDGETS, DEFAULT_EFFORT, Effort, Search, State, is_anything_free
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,10 @@ def searched(
     if effort == "off":
         return None
     program, machine = _program(module, demanded, option)
+    if not is_anything_free(program.graph, demanded):
+        return None
     told = settings.current()
-    search = Search(
+    return Search(
         program.graph,
         machine,
         demanded,
@@ -104,7 +106,6 @@ def searched(
         row_cap=told.exchange_cap,
         executor=told.executor,
     )
-    return search if search.open else None
 
 
 def _program(module: ModuleOp, demanded: Plan, option: str | None) -> tuple[GraphOfModule, Machine]:

@@ -10,9 +10,9 @@ the same buffers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from tilewright.machine import Machine
 from tilewright.planning import in_place
@@ -45,6 +45,8 @@ from tilewright.planning.stages import (
     Value,
     used_buffers,
 )
+
+T = TypeVar("T")
 
 Kind = Literal["", "parameter", "input", "constant", "output"]
 
@@ -148,15 +150,30 @@ def _zero_lanes(graph: Graph, value: int, choices: Mapping[str, Choice]) -> bool
     return choice is not None and choice.strategy.name == PANELS.name
 
 
+def places_of(operands: Sequence[Value | None]) -> Hashable:
+    """Where operands lie, as far as an expansion can see: which of them are one buffer as well."""
+    storages = [None if value is None else value.storage for value in operands]
+    shared = tuple(storages.index(s) if s is not None else i for i, s in enumerate(storages))
+    return tuple(None if v is None else (v.layout, v.view, v.dtype) for v in operands), shared
+
+
 class Expander:
     """Expansions of operators and moves, by the placements of what they read; subclasses remember them."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
 
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives; for one program and machine it depends on `key` alone."""
+        return make()
+
     def operator(self, node: OperatorNode, choice: Choice, operands: tuple[Value, ...]) -> Stages:
         """The stages of an operator under a choice. Raises PlanError."""
         return choice.expand(node.operator, operands, self.machine)
+
+    def candidate(self, node: OperatorNode, choice: Choice, operands: tuple[Value, ...]) -> Stages:
+        """As `operator`, of a choice that a search makes: subclasses refuse those that can fit nowhere."""
+        return self.operator(node, choice, operands)
 
     def convert(self, value: Value, target: Target) -> Stages:
         """The stages that bring a value into another layout."""

@@ -84,8 +84,9 @@ def narrowed(view: View, group: int) -> View:
 
 
 def applies(operator: Operator) -> bool:
-    """Whether halves become 8-bit floats."""
-    return operator.operand_types[0][1] == "f16" and is_fp8(operator.result_dtype)
+    """Whether halves become 8-bit floats in rows of several columns."""
+    several = operator.result_shape[-1:] > (1,)
+    return several and operator.operand_types[0][1] == "f16" and is_fp8(operator.result_dtype)
 
 
 def suits(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tilewright.diagnostics import TileError
@@ -29,8 +29,10 @@ from tilewright.planning.operators.targets import WORD, Target, flat_layout
 from tilewright.planning.operators.views import apply_view
 from tilewright.planning.plan import Plan, placement_texts
 from tilewright.planning.search.wanted import is_updated, wanted
-from tilewright.planning.stages import PlanError, Value
-from tilewright.planning.unfold import Expander, informed
+from tilewright.planning.stages import PlanError, Stages, Value
+from tilewright.planning.unfold import Expander, informed, places_of
+
+Expand = Callable[[OperatorNode, Choice, tuple[Value, ...]], Stages]
 
 SIDE_BY_SIDE = 1 << 18
 """Multiplications per tile of the machine from which products are worth running side by side."""
@@ -170,11 +172,19 @@ class _Walk:
         elif self.decided(node):
             return
         else:
-            near = surroundings(self.graph, node, block, self.machine)
             values = tuple(self.value(v) for v in node.operands)
-            strategy = preferred(operator, values, self.machine, near)
-            choice = Choice(strategy, strategy.default(operator, values, self.machine, near))
+            choice = self.expander.once(
+                ("default", node.name, places_of(values)), lambda: self.default(node, values, block)
+            )
         self.place(node, choice)
+
+    def default(
+        self, node: OperatorNode, values: tuple[Value | None, ...], block: tuple[Node, ...]
+    ) -> Choice:
+        """What the default rule takes where the operands lie so."""
+        near = surroundings(self.graph, node, block, self.machine)
+        strategy = preferred(node.operator, values, self.machine, near)
+        return Choice(strategy, strategy.default(node.operator, values, self.machine, near))
 
     def decided(self, node: OperatorNode) -> bool:
         """
@@ -186,26 +196,29 @@ class _Walk:
             return False
         before = dict(self.placed)
         try:
-            self.place(node, choice)
+            self.place(node, choice, self.expander.candidate)
         except TileError:
             self.placed = before
             return False
         return True
 
-    def place(self, node: OperatorNode, choice: Choice) -> None:
+    def place(self, node: OperatorNode, choice: Choice, expand: Expand | None = None) -> None:
         """Take a choice: place what it reads and nobody has placed, and what it makes."""
         operator = node.operator
         if operator.name in ("dynamic_slice", "dynamic_update_slice"):
             self.place_where_read(node.operands[0])
         values = tuple(self.value(v) for v in node.operands)
-        for operand, target in zip(
-            node.operands, choice.targets(operator, values, self.machine), strict=True
-        ):
+        targets = self.expander.once(
+            ("targets", node.name, choice.strategy.name, choice.record, places_of(values)),
+            lambda: choice.targets(operator, values, self.machine),
+        )
+        for operand, target in zip(node.operands, targets, strict=True):
             if operand not in self.placed:
                 self.place_home(operand, target)
         stored = tuple(value for v in node.operands if (value := self.value(v)) is not None)
         assert len(stored) == len(node.operands)
-        stages = self.expander.operator(informed(self.graph, node, self.choices), choice, stored)
+        expand = expand or self.expander.operator
+        stages = expand(informed(self.graph, node, self.choices), choice, stored)
         self.choices[node.name] = choice
         for result, (name, view) in zip(node.results, stages.results, strict=True):
             self.placed[result] = (stages.buffer(name).layout, view)
@@ -247,7 +260,7 @@ class _Walk:
             self.settle(carried.initial)
             value = self.value(carried.initial)
             assert value is not None
-            if not self.demand(carried.argument, home=False):
+            if not self.demand(carried.argument, home=False) and carried.argument not in self.placed:
                 decided = self.decisions.layouts.get(self.graph.values[carried.argument].name)
                 if decided is None and is_updated(self.graph, carried.argument):
                     decided = wanted(self.graph, carried.argument, self.machine)
@@ -311,7 +324,10 @@ class _Walk:
         home = (
             (layout, view)
             if as_wanted
-            else home_place(layout, view, described.dtype, members, self.machine.tiles)
+            else self.expander.once(
+                ("home", layout, view, described.dtype, members),
+                lambda: home_place(layout, view, described.dtype, members, self.machine.tiles),
+            )
         )
         for v in chain:
             self.placed.setdefault(v, home)

@@ -11,8 +11,9 @@ phases are remembered, spans are not.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -36,7 +37,9 @@ from tilewright.planning.stages import (
     stage_transfers,
     used_buffers,
 )
-from tilewright.planning.unfold import Expander, Item, Loop, Phase, Step, Store, Unfolded
+from tilewright.planning.unfold import Expander, Item, Loop, Phase, Step, Store, Unfolded, places_of
+
+T = TypeVar("T")
 
 SPANS_PER_NODE = 20_000
 """Spans whose enumeration counts as much work as an expansion."""
@@ -114,6 +117,7 @@ class Pricer(Expander):
         self.expanded = 0
         self.spans = 0
         self._expansions: dict[Hashable, Stages | PlanError] = {}
+        self._answers: dict[Hashable, Any] = {}
         self._kernels: dict[int, tuple[ComputeStage, np.ndarray, bool]] = {}
         self._phases: dict[Hashable, PhasePrice] = {}
         self._kept: list[Stages] = []
@@ -122,15 +126,19 @@ class Pricer(Expander):
 
     # -- expansions
 
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        if key not in self._answers:
+            self._answers[key] = make()
+        return self._answers[key]
+
     def operator(self, node: OperatorNode, choice: Choice, operands: tuple[Value, ...]) -> Stages:
         zero_lanes = bool(node.operator.attributes.get("zero_lanes"))
-        key = (node.name, choice.strategy.name, choice.record, zero_lanes, _places(operands))
+        key = (node.name, choice.strategy.name, choice.record, zero_lanes, places_of(operands))
         found = self._expansions.get(key)
         if found is None:
             self.expanded += 1
             try:
                 found = super().operator(node, choice, operands)
-                self._check_ranges(found)
             except TileError as error:
                 found = error if isinstance(error, PlanError) else PlanError(error.message)
             self._expansions[key] = found
@@ -138,19 +146,24 @@ class Pricer(Expander):
             return found
         raise found
 
+    def candidate(self, node: OperatorNode, choice: Choice, operands: tuple[Value, ...]) -> Stages:
+        found = self.operator(node, choice, operands)
+        self._check_ranges(found)
+        return found
+
     def convert(self, value: Value, target: Target) -> Stages:
         return self._remembered(
-            ("convert", _places((value,)), target), lambda: super(Pricer, self).convert(value, target)
+            ("convert", places_of((value,)), target), lambda: super(Pricer, self).convert(value, target)
         )
 
     def move(self, source: Value, target: Value) -> Stages:
         return self._remembered(
-            ("move", _places((source, target))), lambda: super(Pricer, self).move(source, target)
+            ("move", places_of((source, target))), lambda: super(Pricer, self).move(source, target)
         )
 
     def copy(self, source: Value, target: Value) -> Stages:
         return self._remembered(
-            ("copy", _places((source, target))), lambda: super(Pricer, self).copy(source, target)
+            ("copy", places_of((source, target))), lambda: super(Pricer, self).copy(source, target)
         )
 
     def _remembered(self, key: Hashable, make: object) -> Stages:
@@ -387,13 +400,6 @@ def _below_words(stage: ComputeStage) -> bool:
     """Whether a kernel call moves pieces below a word: the fabric could not have."""
     run = dict(stage.scalars).get("run_bytes", WORD)
     return stage.kernel in ("widen", "narrow") or (stage.kernel == "copy" and run < WORD)
-
-
-def _places(operands: Sequence[Value]) -> Hashable:
-    """Placements of operands, and which of them are one buffer."""
-    storages = [value.storage for value in operands]
-    shared = tuple(storages.index(s) if s is not None else i for i, s in enumerate(storages))
-    return tuple((v.layout, v.view, v.dtype) for v in operands), shared
 
 
 def _bytes(store: Store) -> int:

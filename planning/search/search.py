@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
-from tilewright.planning.graph import Graph, Node, OperatorNode, Placement, RepeatNode
+from tilewright.planning.graph import Carried, Graph, Node, OperatorNode, Placement, RepeatNode
 from tilewright.planning.homes import home_place
 from tilewright.planning.operators import VIEWS, preferred, strategies
 from tilewright.planning.operators.base import Surroundings
@@ -76,7 +76,10 @@ DEFAULT_EFFORT: Effort = "off"
 """How much is searched where nobody says."""
 
 WORTH = 0.998
-"""A plan replaces the default rule's if its price is below this share of it: estimates are no better."""
+"""
+A plan replaces the default rule's if its price is below this share of it: estimates are no better. A pass
+over the program that finds less is the last.
+"""
 
 MULTIPLIER = 16.0
 """Cycles that a missing byte costs at first, for each cycle that the program takes a byte of memory."""
@@ -181,8 +184,6 @@ class Search:
         spans = self.pricer.spans // SPANS_PER_NODE
         self.weights = 1 + spans // 8, 2 + spans
         """Nodes that the price of one operator takes, and that of a whole program."""
-        self.open = next(self.points(), None) is not None
-        """Whether there is anything to decide."""
 
     # -- answers
 
@@ -223,6 +224,11 @@ class Search:
         self.favourite = self.valued(self.favourite)
         self.known = {key: self.valued(s) for key, s in self.known.items()}
         self.searched = False
+
+    def fall_back(self) -> None:
+        """Forget what was found: the next plan is the default rule's, unless it was refused."""
+        self.known = {}
+        self.searched = True
 
     def accept(self, state: State, homes: str = "") -> None:
         """Record that a plan fits."""
@@ -284,7 +290,7 @@ class Search:
                 if self.nodes - first > budget:
                     break
                 beam = self.step(point, beam)
-            if beam[0].value >= before or self.nodes - first > budget:
+            if beam[0].value > WORTH * before or self.nodes - first > budget:
                 break
         for state in beam:
             self.known.setdefault(self.key(state), state)
@@ -353,21 +359,18 @@ class Search:
                 at = order[id(node)]
                 if isinstance(node, RepeatNode):
                     made.update(c.argument for c in node.carried)
-                    for c in node.carried:
+                    for c in free_carried(self.graph, node, self.demanded):
                         name = self.graph.values[c.argument].name
-                        if name not in self.demanded.layouts:
-                            yield Point(name, (), self.carried_options(node, c.argument), live(at))
+                        yield Point(name, (), self.carried_options(node, c.argument), live(at))
                     yield from walk(node.body)
                     made.update(node.results)
                     continue
                 made.update(node.results)
-                if not isinstance(node, OperatorNode) or node.operator.name in VIEWS:
-                    continue
-                if node.given is not None or node.name in self.demanded.operators:
+                if not isinstance(node, OperatorNode) or not is_free(node, self.demanded):
                     continue
                 group = sibling_products(self.graph, node, nodes)
-                free = [n for n in group if n.given is None and n.name not in self.demanded.operators]
-                if len(group) > 1 and len(free) == len(group) and group[0].name not in seen:
+                all_free = all(is_free(n, self.demanded) for n in group)
+                if len(group) > 1 and all_free and group[0].name not in seen:
                     seen.add(group[0].name)
                     names = tuple(n.name for n in group)
                     yield Point(" ".join(names), names, self.group_options(group, nodes), live(at))
@@ -454,7 +457,7 @@ class Search:
                 home = home_place(layout, view, described.dtype, members, self.machine.tiles)
                 value = self.graph.stored(operand, home)
             stored.append(value)
-        stages = self.pricer.operator(node, choice, tuple(stored))
+        stages = self.pricer.candidate(node, choice, tuple(stored))
         sequences = [
             max(max(1, self.graph.values[v].members) for v in self.graph.chain(operand)) > 1
             for operand in node.operands
@@ -533,6 +536,27 @@ class Search:
             return None
         where = state.planned.placements.get(value)
         return None if where is None else self.graph.stored(value, where)
+
+
+def is_free(node: OperatorNode, demanded: Plan) -> bool:
+    """Whether an operator has a choice that neither the program's text nor the plan makes."""
+    return node.operator.name not in VIEWS and node.given is None and node.name not in demanded.operators
+
+
+def free_carried(graph: Graph, node: RepeatNode, demanded: Plan) -> list[Carried]:
+    """The carried values of a repeat whose layout neither the program's text nor the plan names."""
+    values = ((c, graph.values[c.argument]) for c in node.carried)
+    return [c for c, value in values if value.placement is None and value.name not in demanded.layouts]
+
+
+def is_anything_free(graph: Graph, demanded: Plan) -> bool:
+    """Whether a search for the program's plan has anything to decide."""
+    return any(
+        is_free(node, demanded)
+        if isinstance(node, OperatorNode)
+        else isinstance(node, RepeatNode) and bool(free_carried(graph, node, demanded))
+        for node in graph.nodes()
+    )
 
 
 def carriable_place(where: Placement) -> bool:

@@ -38,6 +38,7 @@ from tilewright.planning.operators import (
 from tilewright.planning.operators.base import Record
 from tilewright.planning.operators.pointwise import PointwiseRecord
 from tilewright.planning.operators.rowwise import RowRecord
+from tilewright.planning.search.search import Effort
 from tilewright.planning.stages import PlanError
 from tilewright.sim.as_given import compare_run
 from tilewright.sim.executor import Executor
@@ -78,18 +79,27 @@ def too_big(error: TileError) -> bool:
     )
 
 
-def compile_text(text: str, machine_name: str, rng: random.Random | None = None) -> Compiled:
-    """The program for a machine; with `rng`, under plans that it forces."""
-    return compile_module(parse_module(text, ctx=(ctx := context())), ctx, machine_name, rng)
+def compile_text(
+    text: str, machine_name: str, rng: random.Random | None = None, search: Effort | None = None
+) -> Compiled:
+    """
+    The program for a machine; with `rng`, under plans that it forces; what those leave is searched as by
+    default, or as `search` says.
+    """
+    return compile_module(parse_module(text, ctx=(ctx := context())), ctx, machine_name, rng, search)
 
 
 def compile_module(
-    module: ModuleOp, ctx: Context, machine_name: str, rng: random.Random | None = None
+    module: ModuleOp,
+    ctx: Context,
+    machine_name: str,
+    rng: random.Random | None = None,
+    search: Effort | None = None,
 ) -> Compiled:
     """As `compile_text`; the module is consumed."""
     machine, given = load(machine_name), module.clone()
     module.attributes["tile.machine"] = StringAttr(machine_name)
-    plan(module, ctx, machine, rng)
+    plan(module, ctx, machine, rng, search)
     module.verify()
     oracle = Oracle(module)
     for step in passes()[PLANNING + 1 :]:
@@ -98,7 +108,13 @@ def compile_module(
     return Compiled(machine, to_image(module_to_program(module)), oracle, given)
 
 
-def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | None) -> None:
+def plan(
+    module: ModuleOp,
+    ctx: Context,
+    machine: Machine,
+    rng: random.Random | None,
+    search: Effort | None = None,
+) -> None:
     """
     Choose layouts, with random records on the operations if there is an `rng`. A leader that cannot lead is
     let go.
@@ -114,7 +130,7 @@ def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | 
     while True:
         trial = module.clone()
         try:
-            TilePlanLayoutsPass().apply(ctx, trial)
+            TilePlanLayoutsPass(search="off").apply(ctx, trial)
             break
         except PlanError as error:
             if "cannot give the result its layout" not in error.message:
@@ -123,7 +139,7 @@ def plan(module: ModuleOp, ctx: Context, machine: Machine, rng: random.Random | 
             choice = choice_of(op)
             if choice is not None and isinstance(choice.record, PointwiseRecord):
                 del op.attributes[PLAN]
-    TilePlanLayoutsPass().apply(ctx, module)
+    TilePlanLayoutsPass(search=search).apply(ctx, module)
 
 
 def divisors(extent: int) -> list[int]:

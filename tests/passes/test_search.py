@@ -128,7 +128,7 @@ def test_a_shard_that_no_range_holds_is_refused_when_it_is_made() -> None:
         for v, (shape, dtype) in zip(node.operands, types, strict=True)
     )
     with pytest.raises(PlanError, match="takes 524,288 bytes of a tile, the largest range of"):
-        pricer.operator(node, choice, values)
+        pricer.candidate(node, choice, values)
 
 
 def test_the_report_is_written_where_it_is_asked_for(tmp_path: Path) -> None:

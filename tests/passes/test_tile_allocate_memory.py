@@ -22,7 +22,7 @@ from tilewright.machine import load
 from tilewright.passes.ir.lives import Events, buffer_lives
 from tilewright.passes.ir.memory import memory_requests
 from tilewright.passes.ir.memory_verify import MemoryFault, check_program, verify_memory
-from tilewright.passes.pipeline import passes
+from tilewright.passes.pipeline import Options, passes
 from tilewright.planning.memory.problem import Problem
 from tilewright.tools.tile_opt import main as tile_opt
 
@@ -46,7 +46,7 @@ def lowered(until: str, machine: str = "t16", verify: bool = True) -> ModuleOp:
     ctx = context()
     module = parse_module(TEXT, ctx=ctx)
     module.attributes["tile.machine"] = StringAttr(machine)
-    for stage in passes():
+    for stage in passes(Options(search="off")):
         stage.apply(ctx, module)
         module.verify()
         if verify:

@@ -100,7 +100,7 @@ def both(text: str, machine: str) -> tuple[list[Any], list[Any]]:
     planned = choose(program.graph, load(machine), Plan())
     found = unfold(program.graph, planned.choices, planned.placements, load(machine))
     module = parse_module(text, ctx=(ctx := context()))
-    pipeline.compile(module, machine, context=ctx, homes="planned", until="tile-merge-phases")
+    pipeline.compile(module, machine, context=ctx, homes="planned", until="tile-merge-phases", search="off")
     return list(lowered(module)), list(unfolded(found.body))
 
 
@@ -194,7 +194,9 @@ def test_live_bytes_are_those_that_allocation_finds(machine: str) -> None:
     planned = choose(program.graph, load(machine), Plan())
     price = pricer.price(unfold(program.graph, planned.choices, planned.placements, load(machine), pricer))
     module = parse_module(text, ctx=(ctx := context()))
-    pipeline.compile(module, machine, context=ctx, homes="planned", until="tile-schedule-exchange")
+    pipeline.compile(
+        module, machine, context=ctx, homes="planned", until="tile-schedule-exchange", search="off"
+    )
     requests = memory_requests(entry_function(module), load(machine), strict=False)
     for need in price.needs[:-1]:
         found = max(p.live for p in payloads(requests.problem, need.memory))

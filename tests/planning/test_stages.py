@@ -71,7 +71,7 @@ PROGRAMS = {
 
 def planned(module: ModuleOp) -> tuple[Graph, Planned]:
     copy = module.clone()
-    pipeline.compile(copy, context=make_context(), homes="planned", until="tile-plan-layouts")
+    pipeline.compile(copy, context=make_context(), homes="planned", until="tile-plan-layouts", search="off")
     read = GraphOfModule(copy)
     return read.graph, read.planned()
 
@@ -88,7 +88,7 @@ def expansion(module: ModuleOp) -> Stages:
 def test_kernels_cost_what_the_model_counts(name: str) -> None:
     module = PROGRAMS[name].clone()
     stages = expansion(module)
-    pipeline.compile(module, context=make_context(), homes="planned")
+    pipeline.compile(module, context=make_context(), homes="planned", search="off")
     executor = Executor(to_image(module_to_program(module)), T16)
     executor.load({})
     inputs = {
@@ -137,7 +137,7 @@ def test_bytes_that_are_live(name: str) -> None:
 def test_row_bytes_are_estimated(name: str) -> None:
     """The fullest row of each phase, within a third of what is scheduled and 32 bytes."""
     module = PROGRAMS[name].clone()
-    pipeline.compile(module, context=make_context(), homes="planned", until="tile-merge-phases")
+    pipeline.compile(module, context=make_context(), homes="planned", until="tile-merge-phases", search="off")
     phases = [op for op in module.walk() if isinstance(op, ExchangeOp)]
     for phase in phases:
         scheduled = 4 * phase_schedule(phase, T16).row_words.max()

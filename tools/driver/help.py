@@ -23,8 +23,8 @@ SECTIONS: Mapping[str, str] = {
         "input_file output_file split_input_file allow_unregistered_dialect sidecar_dir inputs"
     ),
     "passes": (
-        "passes pass_pipeline dump_pass_pipeline start_after stop_after machine plan exchange_cap"
-        " exchange_items"
+        "passes pass_pipeline dump_pass_pipeline start_after stop_after machine plan search executor"
+        " plan_report exchange_cap exchange_items"
     ),
     "printing": (
         "print_op_generic print_debuginfo print_layouts print_ir_before print_ir_after print_ir_before_all"

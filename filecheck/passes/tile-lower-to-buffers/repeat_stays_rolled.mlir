@@ -1,4 +1,4 @@
-// RUN: tile-opt --print-layouts=full %s --pass-pipeline='builtin.module(tile-plan-layouts,tile-lower-to-buffers)' | filecheck %s
+// RUN: tile-opt --print-layouts=full %s --pass-pipeline='builtin.module(tile-plan-layouts{search=off},tile-lower-to-buffers)' | filecheck %s
 
 // A repeat stays a repeat. Its carried value is one buffer that every iteration updates in place; the sequence of
 // weights is one buffer of which each iteration sees its member.

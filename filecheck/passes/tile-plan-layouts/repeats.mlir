@@ -1,4 +1,4 @@
-// RUN: tile-opt --print-layouts=full %s -p tile-plan-layouts | filecheck %s
+// RUN: tile-opt --print-layouts=full %s -p "tile-plan-layouts{search=off}" | filecheck %s
 
 // The carried value has one layout: outside, as the argument of the body, and as the result. Members of a sequence lie
 // as the sequence does. Operators in a repeat are called after it.

@@ -1,5 +1,5 @@
-// RUN: tile-opt --print-layouts=full --machine t16 %s -p "tile-plan-layouts,tile-unroll-repeat" | filecheck %s
-// RUN: tile-opt --print-layouts=full --machine t16 %s -p "tile-plan-layouts,tile-unroll-repeat,tile-compile" | filecheck --check-prefix=PROGRAM %s
+// RUN: tile-opt --print-layouts=full --machine t16 %s -p "tile-plan-layouts{search=off},tile-unroll-repeat" | filecheck %s
+// RUN: tile-opt --print-layouts=full --machine t16 %s -p "tile-plan-layouts{search=off},tile-unroll-repeat,tile-compile" | filecheck --check-prefix=PROGRAM %s
 
 // The body is planned with the layout of the carried value: every iteration gets it by a conversion, as the repeat
 // would bring it there. Values of different iterations have different names.

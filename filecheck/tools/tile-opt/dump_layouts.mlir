@@ -1,4 +1,4 @@
-// RUN: rm -rf %t && tile-opt %s --machine t4 --pass-pipeline='builtin.module(tile-compile)' --dump-layouts=%t -o %t.out
+// RUN: rm -rf %t && tile-opt %s --machine t4 --search=off --pass-pipeline='builtin.module(tile-compile)' --dump-layouts=%t -o %t.out
 // RUN: ls %t | filecheck %s --check-prefix FILES
 // RUN: cat %t/w.svg | filecheck %s --check-prefix VALUE
 // RUN: cat %t/w-to-y.right.svg | filecheck %s --check-prefix MOVES
