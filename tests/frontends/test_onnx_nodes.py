@@ -14,8 +14,9 @@ pytest.importorskip("onnx", reason="pip install onnx")
 sys.path.insert(0, str(Path(__file__).parent))
 import onnx_node_cases as nodes
 
+pytestmark = pytest.mark.slow  # making all cases alone takes several seconds
+
 PARTS = 16
-"""The fast suite runs one of so many parts."""
 REASONS = {name: reason for reason, names in nodes.UNSUPPORTED.items() for name in names}
 
 
@@ -30,9 +31,7 @@ def test_at_most_a_twentieth_is_refused() -> None:
     assert len(REASONS) <= 0.05 * len(names)
 
 
-@pytest.mark.parametrize(
-    "part", [pytest.param(n, marks=[pytest.mark.slow] if n else []) for n in range(PARTS)]
-)
+@pytest.mark.parametrize("part", range(PARTS))
 def test_no_case_is_wrong(part: int) -> None:
     found = {case.name: nodes.verdict(case, "t16") for case in cases()[part::PARTS]}
     wrong = {
