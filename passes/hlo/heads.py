@@ -81,7 +81,7 @@ def _source(value: SSAValue, order: Sequence[int]) -> tuple[SSAValue, list[int],
         numbers = _viewed(numbers, view)
     numbers = numbers.transpose(order)
     groups = numbers.reshape(*shape[:-3], shape[-3] // times, times, *shape[-2:])
-    few = groups.take(0, axis=-3)
+    few = groups[..., 0, :, :]
     if not (groups == few[..., None, :, :]).all():
         return None
     permutation = _permutation(shape_of(base), few)

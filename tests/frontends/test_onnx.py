@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
@@ -51,10 +52,10 @@ def save(
     return path
 
 
-def check(path: Path, bound: float = 1e-5, **options: Any) -> Any:
-    """Read, compile and run on t16; every output as onnx's evaluator has it."""
+def check(path: Path, bound: float = 1e-5, machine: str = "t16", **options: Any) -> Any:
+    """Read, compile and run; every output as onnx's evaluator has it."""
     found = from_onnx(path, **options)
-    program = tilewright.compile(found.module, machine="t16")
+    program = tilewright.compile(found.module, machine=machine)
     result = tilewright.run(program, found.inputs, found.parameters)
     for name, wanted in found.expected.items():
         np.testing.assert_allclose(result.outputs[name], wanted, rtol=bound, atol=bound)
@@ -218,6 +219,28 @@ def test_llama_is_the_same_in_opset_18_and_23() -> None:
         (attention,) = (op for op in found.function.walk() if op.name == "tile_tensor.attention")
         assert [value.type.get_shape()[1] for value in attention.operands] == [8, 2, 2]  # type: ignore[attr-defined]
         assert "causal" in attention.properties
+    assert counts[0] == counts[1]
+    assert (counts[0]["repeat"], counts[0]["attention"], counts[0]["rms_norm"]) == (1, 1, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not all(importlib.util.find_spec(name) for name in ("torch", "transformers", "onnxscript")),
+    reason="torch, transformers and onnxscript are not installed",
+)
+def test_a_llama_of_transformers_is_exported_and_read(tmp_path: Path) -> None:
+    import torch
+
+    torch.manual_seed(2)
+    x, counts = torch.randint(0, 64, (1, 16)), []
+    model = exported_onnx.llama(width=128, hidden=256, words=64)
+    with torch.no_grad():
+        expected = model(x).numpy()
+    for opset in (18, 23):
+        path = tmp_path / f"{opset}.onnx"
+        exported_onnx.write_onnx(model, x, path, opset)
+        found = check(path, machine="t64", sample={"x": x.numpy(), "y": expected})
+        counts.append(operations(found))
     assert counts[0] == counts[1]
     assert (counts[0]["repeat"], counts[0]["attention"], counts[0]["rms_norm"]) == (1, 1, 3)
 
