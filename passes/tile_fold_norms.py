@@ -15,8 +15,9 @@ nobody else reads, with a bias that is a parameter of nobody else, or without on
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -47,7 +48,7 @@ from tilewright.dialects.tile_repeat import RepeatOp, SequenceType
 from tilewright.dialects.tile_tensor import AddOp, CastOp, LayerNormOp, MatmulOp
 from tilewright.instrumentation import remark
 from tilewright.machine.dtypes import float_format
-from tilewright.passes.ir.parameters import FoldingPass, given_value
+from tilewright.passes.ir.parameters import FoldingPass, MadeValues, given_value
 
 Array = NDArray[np.generic]
 
@@ -70,21 +71,21 @@ class TileFoldNormsPass(FoldingPass):
 
     name = "tile-fold-norms"
 
-    def fold(self, module: ModuleOp, parameters: Mapping[str, Array]) -> dict[str, NDArray[np.float32]]:
+    def fold(self, module: ModuleOp, parameters: Mapping[str, Array]) -> MadeValues:
         return fold_norms(module, parameters)[1]
 
 
-def fold_norms(
-    module: ModuleOp, parameters: Mapping[str, Array]
-) -> tuple[list[Folded], dict[str, NDArray[np.float32]]]:
+def fold_norms(module: ModuleOp, parameters: Mapping[str, Array]) -> tuple[list[Folded], MadeValues]:
     """
-    Fold in place; returns what was folded and the values of the new parameters, f32.
+    Fold in place; returns what was folded and the values of the new parameters, f32, which are made from
+    `parameters` when they are asked for.
 
     `parameters` has the values of those that the program names. Raises FoldError where one is missing.
     """
     entry = read_entry(module)
     names = value_names(entry.func)
-    folder = _Folder(entry, parameters, {})
+    added = MadeValues()
+    folder = _Folder(entry, added.over(parameters), added)
     record: list[Folded] = []
     for norm in [op for op in entry.func.walk() if isinstance(op, LayerNormOp)]:
         found = folder.readers(norm)
@@ -116,7 +117,7 @@ class _Reader:
 class _Folder:
     entry: Entry
     parameters: Mapping[str, Array]
-    added: dict[str, NDArray[np.float32]]
+    added: MadeValues
 
     def argument(self, value: SSAValue) -> Argument | None:
         """The parameter behind a value that a repeat may pass in."""
@@ -127,10 +128,14 @@ class _Folder:
         return next((a for a in self.entry.parameters if a.value is value), None)
 
     def values(self, argument: Argument) -> list[NDArray[np.float32]]:
+        return [make() for make in self.makers(argument)]
+
+    def makers(self, argument: Argument) -> list[Callable[[], NDArray[np.float32]]]:
+        """The values of each member, worked out when they are asked for."""
         given = [given_value(argument, name, self.parameters) for name in argument.names]
         # what the program means by it: the products of FP8 take its scale off again
         factor = np.float32(1.0 if is_float8(_element(argument)) else 2.0**-argument.scale)
-        return [np.asarray(values).astype(np.float32) * factor for values in given]
+        return [partial(_times, np.asarray(values), factor) for values in given]
 
     def readers(self, norm: LayerNormOp) -> list[_Reader] | str:
         """The products that read a norm, or why it is not folded."""
@@ -201,25 +206,26 @@ class _Folder:
         renamed: dict[str, str] = {}
         changes: dict[CastOp, int] = {}
         for reader in readers:
-            matrices = self.values(reader.matrix)
+            matrices = self.makers(reader.matrix)
+            makers = [partial(_scaled, f, make) for f, make in zip(factors, matrices, strict=True)]
             scale = reader.product.scale.value.data
             scale -= reader.matrix.scale if is_float8(_element(reader.matrix)) else 0
             scale -= 0 if reader.cast is None else reader.cast.scale.value.data
-            scaled = [f[:, None] * m for f, m in zip(factors, matrices, strict=True)]
             if reader.bias is not None:
                 biases = [
-                    b + np.ldexp(o @ m, scale)
-                    for b, o, m in zip(self.values(reader.bias), offsets, matrices, strict=True)
+                    b + np.ldexp(o @ make(), scale)
+                    for b, o, make in zip(self.values(reader.bias), offsets, matrices, strict=True)
                 ]
-                renamed |= self._rename(reader.bias, beta, biases, None)
+                made = [partial(_times, bias, np.float32(1.0)) for bias in biases]
+                renamed |= self._rename(reader.bias, beta, made, None)
             shift = 0
             if is_float8(_element(reader.matrix)):
-                largest_weight = max(float(np.abs(m).max(initial=0.0)) for m in scaled)
+                largest_weight = max(float(np.abs(make()).max(initial=0.0)) for make in makers)
                 held = _scale(largest_weight, _element(reader.matrix))
                 shift += held - reader.matrix.scale
-                renamed |= self._rename(reader.matrix, gamma, scaled, held)
+                renamed |= self._rename(reader.matrix, gamma, makers, held)
             else:
-                renamed |= self._rename(reader.matrix, gamma, scaled, None)
+                renamed |= self._rename(reader.matrix, gamma, makers, None)
             if reader.cast is not None:
                 changes[reader.cast] = _scale(largest, element_of(reader.cast.result))
                 shift += changes[reader.cast] - reader.cast.scale.value.data
@@ -243,13 +249,17 @@ class _Folder:
         return renamed
 
     def _rename(
-        self, argument: Argument, by: Argument, values: Sequence[Array], scale: int | None
+        self,
+        argument: Argument,
+        by: Argument,
+        makers: Sequence[Callable[[], NDArray[np.float32]]],
+        scale: int | None,
     ) -> dict[str, str]:
         """Give an argument the values of new parameters; returns their names by the old ones."""
         function, index = self.entry.func, argument.value.index
         fresh = [f"{name}*{factor}" for name, factor in zip(argument.names, by.names, strict=True)]
-        for name, value in zip(fresh, values, strict=True):
-            self.added[name] = value.astype(np.float32)
+        for name, make in zip(fresh, makers, strict=True):
+            self.added.add(name, make)
         attributes = [
             argument_attributes(function.arg_attrs, position) for position in range(len(function.args))
         ]
@@ -263,8 +273,15 @@ class _Folder:
             del attributes[index][SCALE_ATTRIBUTE]
         function.arg_attrs = ArrayAttr([DictionaryAttr(given) for given in attributes])
         self.entry = read_entry(cast("ModuleOp", function.parent_op()))
-        self.parameters = {**self.parameters, **self.added}
         return dict(zip(argument.names, fresh, strict=True))
+
+
+def _times(values: Array, factor: np.float32) -> NDArray[np.float32]:
+    return values.astype(np.float32) * factor
+
+
+def _scaled(factors: NDArray[np.float32], rows: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
+    return factors[:, None] * rows()
 
 
 def _element(argument: Argument) -> Attribute:

@@ -532,7 +532,7 @@ def _fold_norms(module: ModuleOp, folder: ProgramFolder) -> ProgramFolder:
     if any(entry.rounded for entry in record):
         # the folded matrices are rounded to FP8 anew: single values may be further off than the folder says
         tolerance = {name: replace(t, max_abs_error=None) for name, t in tolerance.items()}
-    return replace(folder, parameters={**folder.parameters, **added}, tolerance=tolerance)
+    return replace(folder, parameters=added.over(folder.parameters), tolerance=tolerance)
 
 
 def _fold_pooling(module: ModuleOp, folder: ProgramFolder) -> ProgramFolder:

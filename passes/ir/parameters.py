@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -56,11 +57,41 @@ class FoldingPass(ProgramPass):
         values = dict(read_tensors(Path(self.parameters)))
         added = self.fold(op, values)
         if self.into is not None:
-            write_tensors(Path(self.into), values | added)
+            write_tensors(Path(self.into), {**values, **added})
 
     @abstractmethod
-    def fold(self, module: ModuleOp, parameters: Mapping[str, Array]) -> dict[str, NDArray[np.float32]]:
+    def fold(self, module: ModuleOp, parameters: Mapping[str, Array]) -> Mapping[str, NDArray[np.float32]]:
         """Rewrite a program in place; returns the values of its new parameters, f32."""
+
+
+class MadeValues(Mapping[str, NDArray[np.float32]]):
+    """
+    Tensors by name that are worked out whenever they are asked for: those that one pass makes for all layers
+    of a model, held at once, take more memory than compiling it.
+    """
+
+    def __init__(self) -> None:
+        self._makers: dict[str, Callable[[], NDArray[np.float32]]] = {}
+
+    def add(self, name: str, maker: Callable[[], NDArray[np.float32]]) -> None:
+        """The tensor `name` is what `maker` gives, the same each time."""
+        self._makers[name] = maker
+
+    def __getitem__(self, name: str) -> NDArray[np.float32]:
+        return self._makers[name]()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def over(self, given: Mapping[str, Array]) -> Mapping[str, Array]:
+        """These tensors and the others of `given`."""
+        return ChainMap(cast("MutableMapping[str, Array]", self), cast("MutableMapping[str, Array]", given))
 
 
 def given_value(argument: Argument, name: str, parameters: Mapping[str, Array]) -> Array:

@@ -45,7 +45,7 @@ def test_a_transformer_means_the_same(precision: str) -> None:
     assert [entry.norm for entry in record] == ["layers.norm1", "layers.norm2"]
     assert vectors(given) == [2, 2, 2] and vectors(folded) == [0, 0, 2]
     before, after = (
-        evaluate(module, folder.inputs, parameters | added, round_activations=False)["tokens"]
+        evaluate(module, folder.inputs, {**parameters, **added}, round_activations=False)["tokens"]
         for module in (given, folded)
     )
     near = 0.06 if precision == "f8" else 2e-3
@@ -85,7 +85,7 @@ def test_a_scale_of_the_product_is_one_of_its_offset() -> None:
     expected = evaluate(module, {"arg0": x}, values())["out0"]
     (record,), added = fold_norms(module, values())
     assert dict(record.renamed) == {"b": "b*o", "w": "w*g"}
-    found = evaluate(module, {"arg0": x}, values() | added)["out0"]
+    found = evaluate(module, {"arg0": x}, {**values(), **added})["out0"]
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
