@@ -421,3 +421,15 @@ def test_a_vision_transformer_that_nearly_fits_fits() -> None:
     """ViT-L/32 in f16, 24 layers on 1472 tiles: a few KB short with every operator's favourite."""
     program = FITS / "vit_l32_f16_24.mlir"
     api.compile(program, "c600", search="fast")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tokens", "width", "mlp", "layers", "machine"),
+    [(128, 128, 512, 6, "t64qe"), (128, 256, 1024, 4, "t64he"), (32, 64, 128, 12, "t64qe")],
+)
+def test_small_memories_hold_what_fits(tokens: int, width: int, mlp: int, layers: int, machine: str) -> None:
+    """64 and 112 KiB on each of 64 tiles: the first is short of memory with every operator's favourite."""
+    shape = Shape(tokens=tokens, width=width, heads=4, mlp=mlp, layers=layers, batch=1, patch=48)
+    program = vit.build(shape).program.replace("_weight accumulate f16 :", "_weight accumulate f32 :")
+    api.compile(program, str(FITS / f"{machine}.toml"), search="fast")
