@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
@@ -405,6 +406,9 @@ def _sparse(value: Any) -> dict[str, Any]:
     return result
 
 
+_PLAIN = {"int": int, "bool": bool, "str": str}
+
+
 def _known(cls: type[Any], data: Any, where: str) -> Any:
     names = {f.name: f for f in fields(cls)}
     unknown = [key for key in data if key not in names]
@@ -415,8 +419,10 @@ def _known(cls: type[Any], data: Any, where: str) -> Any:
         )
     for key, value in data.items():
         kind = str(names[key].type)
-        wanted: type | tuple[type, ...] = {"int": int, "bool": bool, "str": str}.get(kind, (list, tuple))
-        if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+        several = re.fullmatch(r"tuple\[(\w+), \.\.\.\]", kind)
+        wanted = _PLAIN[several[1] if several else kind]
+        given = value if several else [value]
+        if not isinstance(given, (list, tuple)) or any(type(item) is not wanted for item in given):
             raise ProblemError(f"{where}: {key} of {data.get('name', cls.__name__)!r} cannot be {value!r}")
     return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in data.items()})
 

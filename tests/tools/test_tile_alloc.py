@@ -105,6 +105,10 @@ def test_an_option_that_fits_is_named(capsys: pytest.CaptureFixture[str], tmp_pa
         ({"ranges": [[0, 100], [50, 200]]}, "overlap"),
         ({"buffers": [{"name": "a", "nbytes": 8, "first": 3, "last": 1}]}, "is live from 3 to 1"),
         ({"buffers": [{"name": "a", "nbytes": "8", "first": 0, "last": 1}]}, "cannot be '8'"),
+        (
+            {"buffers": [{"name": "a", "nbytes": 8, "first": 0, "last": 1, "classes": ["b"]}]},
+            "classes of 'a' cannot be ['b']",
+        ),
         ({"buffers": [{"name": "a", "nbytes": 8, "first": 0, "last": 1, "size": 3}]}, "unknown field 'size'"),
         ({"buffers": [{"nbytes": 8, "first": 0, "last": 1}]}, "is not an allocation problem"),
         ({"separate": [["a", "nobody"]]}, "'nobody' is no buffer"),
