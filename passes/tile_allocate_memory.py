@@ -22,6 +22,7 @@ from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import buffer_type
 from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
+from tilewright.passes.ir.hoisting import kept_buffers
 from tilewright.passes.ir.memory import Requests, member_stride, memory_requests
 from tilewright.passes.ir.memory_diagnosis import explain_in_ir
 from tilewright.passes.ir.programs import ProgramPass
@@ -53,8 +54,37 @@ class TileAllocateMemoryPass(ProgramPass):
 def place_function(function: FuncOp, machine: Machine) -> None:
     """Place everything that a function needs and write the addresses into it. Raises TileError."""
     check_row_cap(function, machine)
-    requests, solution = place(lambda strict: memory_requests(function, machine, strict=strict), "memory")
+    requests, solution = place_kept(function, machine) or place(
+        lambda strict: memory_requests(function, machine, strict=strict), "memory"
+    )
     write_addresses(function, requests, solution)
+
+
+KEPT_TRIES = 4
+"""Placements that are tried with buffers kept over the iterations of their repeat, for their fills."""
+
+
+def place_kept(function: FuncOp, machine: Machine) -> tuple[Requests, Solution] | None:
+    """
+    A checked placement under the strict rules in which buffers with filled padding are kept over all
+    iterations of their repeat, and filled before it; without the largest ones if there is no room for all.
+    None, and the function as it was, where there is nothing to keep or no room for it.
+    """
+    kept = [] if current().trial else kept_buffers(function)
+    for count in range(len(kept), max(len(kept) - KEPT_TRIES, 0), -1):
+        for buffer in kept[:count]:
+            buffer.keep()
+        try:
+            requests = memory_requests(function, machine, strict=True)
+            requests.problem.check()
+            solution = allocate(requests.problem, STRICT_NODES, polish=0)
+        except Unplaced:
+            for buffer in reversed(kept[:count]):
+                buffer.give_back()
+            continue
+        _check(requests, solution)
+        return requests, solution
+    return None
 
 
 def place(requests_for: Callable[[bool], Requests], label: str) -> tuple[Requests, Solution]:
@@ -75,10 +105,15 @@ def place(requests_for: Callable[[bool], Requests], label: str) -> tuple[Request
             solution = allocate(requests.problem, current().allocation_nodes or NODES, polish=0)
         except Unplaced as failed:
             raise explain_in_ir(requests, failed, thorough=not current().trial) from None
+    _check(requests, solution)
+    return requests, solution
+
+
+def _check(requests: Requests, solution: Solution) -> None:
+    """Ask the checker, which shares no code with the search."""
     faults = check(requests.problem, solution.addresses, solution.choices)
     if faults:
         raise AssertionError("buffers are placed illegally: " + "; ".join(str(f) for f in faults[:10]))
-    return requests, solution
 
 
 def dump(requests: Requests, label: str) -> None:
