@@ -188,7 +188,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         TileFuseStoresPass.name,
         "buffers",
-        "make one call of casts and what they store, of merged statistics and what applies them",
+        "make casts to 8-bit floats stores of the calls before them",
         lambda o: TileFuseStoresPass(),
     ),
     Stage(

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Makes one call of two that follow one another on the same tiles, where the machine has a kernel for both:
-
-- a cast from f16 to an 8-bit float becomes the store of the call that makes its operand;
-- the merge of a norm's statistics is done by the call that applies them.
+Lets a call store what a cast from f16 to an 8-bit float would make of its result, on the same tiles.
 
 No value changes: the one call rounds where the two did. What is not stored cannot be looked at.
 """
@@ -25,13 +22,10 @@ from tilewright.machine.kernels.scalars import STORES
 from tilewright.passes.ir.neighbours import erase_calls, made_for, same_elements
 from tilewright.passes.ir.programs import ProgramPass
 
-APPLIED = {"norm.apply": "norm.merge_apply", "norm.mix": "norm.merge_mix"}
-"""Kernels that apply statistics, and those that merge them first."""
-
 
 @dataclass(frozen=True)
 class TileFuseStoresPass(ProgramPass):
-    """Fuse casts into the calls before them, and merges of statistics into those behind."""
+    """Fuse casts into the calls before them."""
 
     name = "tile-fuse-stores"
 
@@ -39,8 +33,6 @@ class TileFuseStoresPass(ProgramPass):
         for call in [o for o in op.walk() if isinstance(o, ComputeOp)]:
             if call.kernel.data == "cast":
                 _store(call)
-            elif call.kernel.data in APPLIED:
-                _merge(call)
 
 
 def _store(cast: ComputeOp) -> None:
@@ -90,33 +82,3 @@ def _behind(made: Map, read: Map, written: Map) -> Map | None:
     if set(used) != set(forward) or len(used) != len(made) or -1 in forward or -1 in forward.values():
         return None
     return {axis: forward[storage] for axis, storage in made.items()}
-
-
-def _merge(apply: ComputeOp) -> None:
-    """Let the call that applies the statistics of rows merge those of their parts."""
-    x, *statistics = apply.operand_maps()[: apply.n_ins]
-    (mean, rows), (variance, _) = statistics[:2]
-    merge = made_for(mean, apply)
-    if merge is None or merge.kernel.data != "norm.merge" or made_for(variance, apply) is not merge:
-        return
-    parts = merge.operand_maps()
-    if [value for value, _ in parts[2:]] != [mean, variance] or any(
-        buffer_type(value).dtype != "f32" for value, _ in parts
-    ):
-        return
-    out, places = apply.operand_maps()[-1]
-    one, other = buffer_type(mean).layout, buffer_type(out).layout
-    if not same_elements(one, rows["r"], other, places["r"]) or parts[2][1]["r"] != rows["r"]:
-        return
-    remark("fusion", f"`{apply.reason.data}` merges the statistics of the parts", apply.location)
-    fused = ComputeOp(
-        APPLIED[apply.kernel.data],
-        ["p", "r", "c"],
-        [x, *parts[:2], *statistics[2:]],
-        [(out, places)],
-        (*merge.scalar_values(), *apply.scalar_values()),
-        apply.reason.data,
-    )
-    fused.location = apply.location
-    Rewriter.insert_op(fused, InsertPoint.before(apply))
-    erase_calls(apply, merge, values=(mean, variance))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, Literal, TypeVar
 
 from tilewright.machine import Machine
@@ -109,6 +110,48 @@ class Loop:
 
 
 Item = Step | Phase | Loop
+
+
+def kept_fills(loop: Loop) -> list[Step]:
+    """
+    Fills that need not be done again in every iteration: of buffers that only one other step writes, before
+    all that read them. Placing makes them once before the repeat where their buffers find room for all of it
+    (`passes/ir/hoisting.py`).
+    """
+    users: dict[Store, list[Step]] = {}
+    inside: set[Store] = set()
+    for item in loop.body:
+        if isinstance(item, Loop):
+            inside |= {s for each in _steps(item.body) for s in (*each.reads, *each.writes)}
+        else:
+            for step in _steps([item]):
+                for store in {*step.reads, *step.writes}:
+                    users.setdefault(store, []).append(step)
+    found: list[Step] = []
+    for store, steps in users.items():
+        fills = list(takewhile(_is_fill, steps))
+        others = steps[len(fills) :]
+        if store.loop is not loop or store.kind or store in inside or not others:
+            continue
+        alone = [step for step in others if store in step.writes or step.stage is None] == others[:1]
+        if alone and others[0].stage is not None and store not in others[0].reads:
+            found += fills
+    return found
+
+
+def _is_fill(step: Step) -> bool:
+    return isinstance(step.stage, ComputeStage) and step.stage.kernel == "fill"
+
+
+def _steps(items: Sequence[Item]) -> Iterator[Step]:
+    for item in items:
+        match item:
+            case Step():
+                yield item
+            case Phase():
+                yield from item.parts
+            case Loop():
+                yield from _steps(item.body)
 
 
 @dataclass(eq=False)

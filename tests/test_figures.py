@@ -27,6 +27,7 @@ BY_HAND: dict[str, str] = {
     "| rewrite of the pooling head | siglip, 1 layer | outside of the layers |": "what a rewrite gained",
     "| what completes the last panel | siglip, 1 layer | a layer | outside of the layers |": "a field",
     "| shape | machine | copied around single bytes | with lanes | the even shape beside it |": "a record",
+    "| what is left out | siglip, 1 layer | a layer |": "what changes behind the plan gained",
     "| program | machine | off | fast | |": "what the search found when it came",
     "| program | cycles |": "runs of minutes each, made when the search came",
     "| status | means |": "exit statuses",

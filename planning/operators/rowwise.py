@@ -288,8 +288,8 @@ def _expand_reduce(builder: Builder, operator: Operator, rows: str, layout: Layo
 
 def _expand_split(builder: Builder, operator: Operator, names: list[str]) -> Stages:
     """
-    layer_norm of rows that lie on several tiles: statistics of the parts, exchanged and merged, then applied
-    in place.
+    layer_norm of rows that lie on several tiles: statistics of the parts, exchanged; then merged and applied
+    in place by one call.
     """
     place = split_place(operator, builder.operands[0], builder.machine)
     assert place is not None
@@ -301,7 +301,6 @@ def _expand_split(builder: Builder, operator: Operator, names: list[str]) -> Sta
     rows = Axis(rows.extent, rows.splits)
     part = Layout((Axis(parts, (Split(1, stride),)), rows), pr, (), layout.base, layout.tiles)
     gathered = Layout((Axis(parts), rows), pr, ((parts, stride),), layout.base, layout.tiles)
-    whole = Layout((rows,), ((0, 0),), ((parts, stride),), layout.base, layout.tiles)
     statistics = ("mean", "variance")
     own = [builder.add_buffer(f"part_{s}", part, "f32", "partials") for s in statistics]
     builder.compute(
@@ -314,15 +313,6 @@ def _expand_split(builder: Builder, operator: Operator, names: list[str]) -> Sta
     arrived = [builder.add_buffer(f"all_{s}", gathered, "f32", "partials") for s in statistics]
     every = View.identity((parts, rows.extent))
     builder.exchange([Move(a, every, b, every) for a, b in zip(own, arrived, strict=True)], "row statistics")
-    merged = [builder.add_buffer(s, whole, "f32") for s in statistics]
-    builder.compute(
-        "norm.merge",
-        "pr",
-        [(b, {"p": 0, "r": 1}) for b in arrived],
-        [(b, {"r": 0}) for b in merged],
-        "statistics of the rows",
-        count=columns.extent,
-    )
     result = builder.add_buffer(
         "result",
         dataclasses.replace(repanelled(layout, operator.result_dtype), memory="any"),
@@ -331,15 +321,16 @@ def _expand_split(builder: Builder, operator: Operator, names: list[str]) -> Sta
     )
     scale = int(operator.attributes.get("scale", 0))
     builder.compute(
-        "norm.apply" if len(names) > 1 else "norm.mix",
-        "rc",
+        "norm.merge_apply" if len(names) > 1 else "norm.merge_mix",
+        "prc",
         [
             (names[0], {"r": r, "c": c}),
-            *((b, {"r": 0}) for b in merged),
+            *((b, {"p": 0, "r": 1}) for b in arrived),
             *((b, {"c": _column(builder, b)}) for b in names[1:]),
         ],
         [(result, {"r": r, "c": c})],
         "normalise",
+        count=columns.extent,
         epsilon=float(operator.attributes.get("epsilon", 1e-6)),
         **operator.saturation,
         **({"scale": scale} if scale else {}),

@@ -11,7 +11,7 @@ phases are remembered, spans are not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -37,7 +37,17 @@ from tilewright.planning.stages import (
     stage_transfers,
     used_buffers,
 )
-from tilewright.planning.unfold import Expander, Item, Loop, Phase, Step, Store, Unfolded, places_of
+from tilewright.planning.unfold import (
+    Expander,
+    Item,
+    Loop,
+    Phase,
+    Step,
+    Store,
+    Unfolded,
+    kept_fills,
+    places_of,
+)
 
 T = TypeVar("T")
 
@@ -350,11 +360,12 @@ class _Clock:
     def _charge(self, owner: str, cycles: int) -> None:
         self.owners[owner] = self.owners.get(owner, 0) + cycles
 
-    def block(self, items: Sequence[Item], times: int) -> None:
+    def block(self, items: Sequence[Item], times: int, without: Collection[Step] = ()) -> None:
+        """What happens in order, but for the steps that were done before."""
         for item in items:
             match item:
                 case Step():
-                    if isinstance(item.stage, ComputeStage):
+                    if isinstance(item.stage, ComputeStage) and item not in without:
                         self.run(item.owner, self.pricer.kernel(item), _below_words(item.stage))
                 case Phase():
                     price = self.pricer.phase(item)
@@ -370,18 +381,23 @@ class _Clock:
         self.waiting.append((owner, cycles, below_words))
 
     def loop(self, loop: Loop, times: int) -> None:
-        """The first iteration, then the others behind the patching of rows; every iteration is a barrier."""
+        """
+        Padding that is filled once, the first iteration, then the others behind the patching of rows; every
+        iteration is a barrier.
+        """
+        kept = kept_fills(loop) if loop.count > 1 else []
+        self.block(kept, times)
         self.flush(times)
         if not loop.count:
             return
-        self.block(loop.body, times)
+        self.block(loop.body, times, kept)
         self.flush(times)
         if loop.count == 1:
             return
         patches = self._patches(loop)
         if patches is not None:
             self.run("", patches)
-        self.block(loop.body, times * (loop.count - 1))
+        self.block(loop.body, times * (loop.count - 1), kept)
         self.flush(times * (loop.count - 1))
         if patches is not None:
             self.run("", patches)

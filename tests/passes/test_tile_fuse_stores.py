@@ -90,25 +90,3 @@ def test_a_value_that_is_read_twice_is_stored() -> None:
     %out = tile_tensor.add %a, %c : (tensor<6x40xf16>, tensor<6x40xf16>) -> tensor<6x40xf16>
     """
     assert "cast_scale" not in program(body, {"x": "6x40xf16"}, "6x40xf16").text()
-
-
-NORM = """
-%out = tile_tensor.layer_norm %x, %g, %b epsilon 1.0e-05 :
-  (tensor<48x192xf16>, tensor<192xf16>, tensor<192xf16>) -> tensor<48x192xf16>
-"""
-
-
-def test_statistics_are_merged_by_the_call_that_applies_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(2)
-    given = {
-        n: rng.standard_normal(s).astype(np.float16) for n, s in (("x", (48, 192)), ("g", 192), ("b", 192))
-    }
-    operands = {"x": "48x192xf16", "g": "192xf16", "b": "192xf16"}
-    fused = program(NORM, operands, "48x192xf16", "t16")
-    apart(monkeypatch)
-    one_by_one = program(NORM, operands, "48x192xf16", "t16")
-    assert '"norm.merge_apply"' in fused.text() and '"norm.merge"' in one_by_one.text()
-    found, expected = tilewright.run(fused, given), tilewright.run(one_by_one, given)
-    assert found.outputs["out"].tobytes() == expected.outputs["out"].tobytes()
-    # a worker merges two parts of its own row: what is saved is the set-up of the merge
-    assert expected.cycles["compute"] - found.cycles["compute"] == 330

@@ -174,7 +174,7 @@ def random_choices(graph: Graph, machine: Machine, base: Planned, rng: random.Ra
 @pytest.mark.parametrize(
     ("machine", "shape", "precision", "near"),
     [
-        ("t16", SMALL, "f8", 0.05),  # casts that become stores of other calls are not in the price
+        ("t64", SMALL, "f8", 0.05),  # casts that become stores are not in the price
         ("t64", WIDE, "f16", 0.02),
         pytest.param("c600", DINOV2, "f16", 0.02, marks=pytest.mark.slow),
     ],
@@ -204,6 +204,7 @@ def test_estimates_order_plans_as_execution_does(
         ]
         estimated.append(price.cycles)
         executed.append(api.run(compiled, *zeros).cycles["total"])
+    print(estimated, executed)
     assert np.abs(np.array(estimated) / np.array(executed) - 1).max() < near
     ranks = [np.argsort(np.argsort(values, kind="stable")) for values in (estimated, executed)]
     assert np.corrcoef(ranks[0], ranks[1])[0, 1] >= 0.95

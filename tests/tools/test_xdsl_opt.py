@@ -63,7 +63,7 @@ WRONG = {
     "a program that does not fit": (
         program("tile_tensor.matmul %x, %w : {types}", width=8000),
         COMPILE,
-        "xdsl-opt: error: the parameters do not fit: they take 128,000,000 bytes, 127,114,432 too many\n"
+        "xdsl-opt: error: the parameters do not fit: they take 128,000,000 bytes, 127,120,576 too many\n"
         "note: ",
     ),
     "a machine that is not there": (

@@ -176,9 +176,10 @@ def amount(op: Operator, stages: Stages, machine: Machine) -> None:
     elif op.name in ("softmax", "rms_norm"):
         assert work(stages, op.name, machine).prod(axis=1).sum() == result + lanes(op)
     elif op.name == "layer_norm":
-        split = any("norm.apply" in getattr(stage, "kernel", "") for stage in stages.stages)
-        name = "norm.apply" if split else "layer_norm"
-        assert work(stages, name, machine).prod(axis=1).sum() == result + lanes(op)
+        split = any("norm.merge_apply" in getattr(stage, "kernel", "") for stage in stages.stages)
+        name = "norm.merge_apply" if split else "layer_norm"
+        # (parts of the statistics,) rows, columns
+        assert work(stages, name, machine)[:, -2:].prod(axis=1).sum() == result + lanes(op)
     elif op.name == "reduce":
         assert work(stages, "reduce.", machine).prod(axis=1).sum() == math.prod(op.operand_types[0][0])
     elif op.name == "gather":

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --machine t16 -p tile-plan-layouts,tile-lower-to-buffers,tile-merge-phases,tile-fuse-stores | filecheck %s
+// RUN: tile-opt %s --machine t16 -p tile-plan-layouts,tile-lower-to-buffers | filecheck %s
 
 func.func @norm(%x: tensor<48x192xf16> {tile_tensor.input = "x"}) -> (tensor<48x192xf16> {tile_tensor.output = "out"}) {
   %out = tile_tensor.layer_norm %x epsilon 1.0e-05 : (tensor<48x192xf16>) -> tensor<48x192xf16>
