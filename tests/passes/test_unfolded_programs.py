@@ -204,7 +204,6 @@ def test_estimates_order_plans_as_execution_does(
         ]
         estimated.append(price.cycles)
         executed.append(api.run(compiled, *zeros).cycles["total"])
-    print(estimated, executed)
     assert np.abs(np.array(estimated) / np.array(executed) - 1).max() < near
     ranks = [np.argsort(np.argsort(values, kind="stable")) for values in (estimated, executed)]
     assert np.corrcoef(ranks[0], ranks[1])[0, 1] >= 0.95
