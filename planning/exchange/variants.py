@@ -27,6 +27,9 @@ CLOSE = 1.015
 EFFORT = 240_000
 """Messages scheduled in all variants together, roughly; the first variant is always complete."""
 
+FAR, FAR_EFFORT = 1.2, 720_000
+"""Where a schedule is that many times as long as hoped for, other variants are tried for so many messages."""
+
 PATIENCE = 3
 """Variants in a row that may fail to shorten a schedule by `WORTH` before no more are tried."""
 
@@ -132,7 +135,8 @@ def best_variant(sends: Sends, machine: Machine, earliest: Ints, source: Ints) -
         several = bool((plan.dst_buffer != plan.dst_buffer[0]).any())
         tried: set[Variant] = set()
         for variant in variants:
-            if effort and (best_end <= goal or effort + cost > EFFORT or idle == PATIENCE):
+            most = EFFORT if best_end <= FAR * goal else FAR_EFFORT
+            if effort and (best_end <= goal or effort + cost > most or idle == PATIENCE):
                 break
             effort += cost
             # One operand has no order.
