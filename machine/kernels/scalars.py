@@ -12,10 +12,11 @@ from types import MappingProxyType
 from tilewright.machine.numerics.operations import EMPTY_ROWS
 
 _INT32 = 2**31 - 1
+_SCALE = 512  # beyond every f32 from beyond every other one; 2^scale and what it multiplies are doubles
 INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {
         "saturate": (0, 1),
-        "scale": (-4096, 4096),
+        "scale": (-_SCALE, _SCALE),
         "reduced": (1, 255),
         "value": (-(2**31), 2**32 - 1),
         "weights_standard": (0, 1),
@@ -37,7 +38,7 @@ INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
         "group": (1, _INT32),
         "pitch": (1, _INT32),
         "vector": (0, 1),
-        "cast_scale": (-4096, 4096),
+        "cast_scale": (-_SCALE, _SCALE),
         "cast_saturate": (0, 1),
     }
 )
