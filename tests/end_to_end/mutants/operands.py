@@ -44,10 +44,21 @@ def _operand(one: Base, r: random.Random, change: Callable[[Operand], Operand]) 
             return "another type of the same size, for bits that are moved and not computed with"
         if call.kernel == "fill" and "padding" in call.provenance:
             return "padding that zeros are multiplied with: what lies there shows where it is not finite"
+        if call.kernel == "softmax.part" and at == len(call.ins) + 1 and _is_one_part(one):
+            return "the extreme of a part that is all: its weight is 1, whatever it is"
         return same_places(one, call, at, before, after)
 
     what = f"operand {at} of {call.kernel} is {after.text} for {before.text}"
     return Mutant(what, with_instruction(one, path, lambda _: (changed,)), why)
+
+
+def _is_one_part(one: Base) -> bool:
+    """Whether nothing is merged but single parts of a softmax."""
+    merges = [
+        i.extents for _, i in walk(one.program.body) if isinstance(i, Call) and i.kernel == "softmax.merge"
+    ]
+    tables = {table.name: table for table in one.program.tables}
+    return all(int(tables[name].words[:, 0].max()) == 1 for name in merges)
 
 
 @kind
