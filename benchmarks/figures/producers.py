@@ -569,8 +569,8 @@ def planned_exchange(runs: Runs) -> list[Part]:
     off = [abs(p["estimated"] / p["scheduled"] - 1) for p in phases if p["scheduled"]]
     rows = [
         ["exchange, whole program", f"{number(record['cycles']['exchange'])} cycles"],
-        ["MLP operands (up + down)", of("up_product", "down_product")],
-        ["Q, K, V operands", of("q_product", "k_product", "v_product")],
+        ["MLP operands (up + down)", of("up_product", "x_next")],
+        ["Q, K, V operands", of("q:")],
         ["attention operands", of("heads_context")],
         ["encoded rows, fullest tile", f"{number(record['exchange']['row_bytes_max'])} bytes"],
         ["messages (a multicast is one)", number(record["exchange"]["transfers"])],
