@@ -80,7 +80,6 @@ def test_comparing_leaves_out_timings_and_the_stamp() -> None:
     assert len(differences(written, [table("1,000", "3.1")])) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, made in PRODUCERS.items() if made.cost == "fast"])
 def test_cheap_figures_are_those_of_the_document(name: str) -> None:
     contents = {found: text for _, found, text in blocks()}[name]
