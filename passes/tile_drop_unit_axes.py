@@ -17,7 +17,7 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, i64
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects import tile_tensor as tt
@@ -66,6 +66,17 @@ def drop_unit_axes(function: FuncOp) -> None:
             if op in chosen:
                 _drop(op, properties, narrow)
         tidy_views(block)
+        _reshape_once(block)
+
+
+def _reshape_once(block: Block) -> None:
+    """Equal reshapes of one value are one, so that a first layer reads its operand as the others do."""
+    made: dict[tuple[SSAValue, Attribute], SSAValue] = {}
+    for op in list(block.ops):
+        if isinstance(op, tt.ReshapeOp):
+            first = made.setdefault((op.operand, op.result.type), op.result)
+            if first is not op.result:
+                replace(op, first)
 
 
 def _connected(found: Mapping[Operation, object]) -> list[dict[Operation, None]]:

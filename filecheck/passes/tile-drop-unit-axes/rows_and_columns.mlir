@@ -41,6 +41,23 @@ func.func @axes(%x: tensor<2x8xf32>, %y: tensor<1x1x3x8xf32>) -> tensor<4x8xf32>
 
 // -----
 
+// A value that is reshaped several times in one way is reshaped once.
+
+// CHECK-LABEL: @once
+// CHECK-NEXT:  %[[X:.*]] = tile_tensor.reshape %x
+// CHECK-NEXT:  %[[Q:.*]] = tile_tensor.matmul %[[X]], %w
+// CHECK-NEXT:  tile_tensor.add %[[X]], %[[Q]]
+// CHECK-NEXT:  func.return
+func.func @once(%x: tensor<1x4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  %a = tile_tensor.reshape %x : (tensor<1x4x8xf32>) -> tensor<4x8xf32>
+  %q = tile_tensor.matmul %a, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %b = tile_tensor.reshape %x : (tensor<1x4x8xf32>) -> tensor<4x8xf32>
+  %s = tile_tensor.add %b, %q : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %s : tensor<4x8xf32>
+}
+
+// -----
+
 // Where reshapes would become more, nothing changes.
 
 // CHECK-LABEL: @alone
