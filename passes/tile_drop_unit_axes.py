@@ -70,13 +70,19 @@ def drop_unit_axes(function: FuncOp) -> None:
 
 
 def _reshape_once(block: Block) -> None:
-    """Equal reshapes of one value are one, so that a first layer reads its operand as the others do."""
-    made: dict[tuple[SSAValue, Attribute], SSAValue] = {}
+    """
+    Equal reshapes of one argument are one, before everything else: a first layer then reads its operand as
+    the others do, and layers that share an argument stay alike.
+    """
+    made: dict[tuple[SSAValue, Attribute], tt.ReshapeOp] = {}
     for op in list(block.ops):
-        if isinstance(op, tt.ReshapeOp):
-            first = made.setdefault((op.operand, op.result.type), op.result)
-            if first is not op.result:
-                replace(op, first)
+        if isinstance(op, tt.ReshapeOp) and op.operand in block.args:
+            first = made.setdefault((op.operand, op.result.type), op)
+            if first is not op:
+                if first is not block.first_op:
+                    first.detach()
+                    Rewriter.insert_op(first, InsertPoint.at_start(block))
+                replace(op, first.result)
 
 
 def _connected(found: Mapping[Operation, object]) -> list[dict[Operation, None]]:
