@@ -291,15 +291,6 @@ def _norm_statistics(
     ]
 
 
-def _norm_merge(
-    ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
-) -> list[Array]:
-    full = [_full(x, (x.shape[0], *extents)) for x in ins]
-    means, variances = (np.moveaxis(x, 1, 0) for x in full)  # (p, T, r)
-    merged = numerics.norm_merge(means, variances, int(scalars["count"]))
-    return [numerics.cast_array(out, kind) for out, kind in zip(merged, outs, strict=True)]
-
-
 def _norm_apply(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
@@ -323,11 +314,13 @@ def _norm_apply(
 def _norm_merge_apply(
     ins: Sequence[Array], outs: tuple[str, ...], scalars: Scalars, extents: tuple[int, ...]
 ) -> list[Array]:
-    """`norm.merge`, its statistics in f32, and `norm.apply` or `norm.mix` behind it."""
-    x, means, variances, *vectors = ins
-    parts, rows, columns = extents
-    merged = _norm_merge([means, variances], ("f32", "f32"), scalars, (parts, rows))
-    return _norm_apply([x, *merged, *vectors], outs, scalars, (rows, columns))
+    """The statistics of the parts of rows merged, in f32, and `norm.apply` or `norm.mix` behind it."""
+    x, *parts = ins[:3]
+    full = [_full(part, (part.shape[0], *extents[:2])) for part in parts]
+    means, variances = (np.moveaxis(part, 1, 0) for part in full)  # (p, T, r)
+    merged = numerics.norm_merge(means, variances, int(scalars["count"]))
+    statistics = [numerics.cast_array(out, "f32") for out in merged]
+    return _norm_apply([x, *statistics, *ins[3:]], outs, scalars, extents[1:])
 
 
 def _bias_gelu(
@@ -606,7 +599,6 @@ SEMANTICS: dict[str, Semantics] = {
     "layer_norm": _layer_norm,
     "rms_norm": _rms_norm,
     "norm.statistics": _norm_statistics,
-    "norm.merge": _norm_merge,
     "norm.apply": _norm_apply,
     "norm.mix": _norm_apply,
     "norm.merge_apply": _norm_merge_apply,

@@ -537,11 +537,6 @@ def bias_gelu_form(
     return _row_form(machine, r, c, *(BIAS_GELU_PANEL if panels else (_step(dtypes[:1]), *BIAS_GELU)))
 
 
-def norm_merge(machine: Machine, extents: np.ndarray, dtypes: tuple[str, ...], scalars: Scalars) -> Terms:
-    p, r = extents.T
-    return [("set-up", _constant(r, LOOP)), ("partials", _merged_partials(machine, p, r))]
-
-
 def _merged_partials(machine: Machine, p: np.ndarray, r: np.ndarray) -> np.ndarray:
     """8 bundles of a worker for each partial mean and variance of its row."""
     return _ceil(r, machine.workers) * machine.workers * 8 * p

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from tilewright.machine.numerics.operations import EMPTY_ROWS
 
 _INT32 = 2**31 - 1
-_SCALE = 512  # beyond every f32 from beyond every other one; 2^scale and what it multiplies are doubles
+_SCALE = 512  # takes any f32 beyond all others, or to zero; its power of two, times one, is a double
 INTEGERS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {
         "saturate": (0, 1),

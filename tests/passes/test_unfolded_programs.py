@@ -24,6 +24,7 @@ from tilewright.frontends.workloads.encoder import Mode, Shape
 from tilewright.machine import Machine, load
 from tilewright.passes import pipeline
 from tilewright.passes.ir.graph import GraphOfModule
+from tilewright.passes.ir.hoisting import kept_buffers
 from tilewright.passes.ir.memory import memory_requests
 from tilewright.passes.ir.tensors import MACHINE
 from tilewright.planning.graph import Graph, OperatorNode
@@ -34,7 +35,7 @@ from tilewright.planning.operators.strategy import Choice
 from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import Decisions, Planned, choose
 from tilewright.planning.search.price import Pricer
-from tilewright.planning.unfold import Item, Loop, Phase, unfold
+from tilewright.planning.unfold import Item, Loop, Phase, kept_fills, unfold
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
 import random_programs as programs  # pyright: ignore[reportMissingImports]
@@ -145,6 +146,20 @@ def test_random_programs_unfold_as_they_are_lowered(first: int) -> None:
         assert found == expected, seed
         compared += 1
     assert compared >= 8
+
+
+@pytest.mark.parametrize("precision", ["f16", "f8"])
+@pytest.mark.parametrize("machine", ["t4", "t16"])
+def test_fills_that_are_priced_once_are_those_that_placing_may_keep(machine: str, precision: str) -> None:
+    text = vit.build(SMALL, Mode(precision=precision)).program
+    graph, described = graph_of(text, machine).graph, load(machine)
+    planned = choose(graph, described, Plan())
+    program = unfold(graph, planned.choices, planned.placements, described)
+    module = parse_module(text, ctx=(ctx := context()))
+    pipeline.compile(module, machine, context=ctx, homes="planned", until="tile-merge-phases", search="off")
+    kept = kept_buffers(entry_function(module))
+    priced = [step for item, _ in program.items() if isinstance(item, Loop) for step in kept_fills(item)]
+    assert len(priced) == sum(len(buffer.fills) for buffer in kept) > 0
 
 
 WIDE = Shape(tokens=65, width=128, heads=4, mlp=512, layers=1, batch=1, patch=48)

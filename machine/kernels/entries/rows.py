@@ -63,7 +63,7 @@ for _row in (
         scalars=(),
         code=768,
     ),
-    _RowKernel(
+    _RowKernel(  # no plan calls it: the measured part of norm.merge_apply
         "norm.apply",
         evidence="measured",
         source=f"IS ATTENTION_AND_STATISTICS, {_ONE_WIDTH}",
@@ -127,28 +127,14 @@ for _row in (
             form=_row.form,
         )
     )
-register(
-    Kernel(
-        "norm.merge",
-        "assumed",
-        "set-up of gelu and 8 bundles per partial mean and variance of a row",
-        f.norm_merge,
-        axes=("p", "r"),
-        ins=operands("mean variance", "p", "r", alignment=4, types="floats"),
-        outs=operands("mean:r variance:r", alignment=4, types="floats"),
-        scalars=("count",),
-        required=("count",),
-        code_bytes=384,
-    )
-)
 for _name, _vectors, _code in (("mix", "", 896), ("apply", " gamma:c beta:c", 1024)):
     _x, *_rest = operands("x mean:p,r variance:p,r" + _vectors, "r", "c", types="floats")
     register(
         Kernel(
             f"norm.merge_{_name}",
             "assumed",
-            f"norm.merge and norm.{_name} in one call: a row is merged by one worker, who applies it, or all"
-            " workers apply it after another pass (201 cycles, gelu's set-up less its call)",
+            f"norm.{_name} behind 8 bundles per partial mean and variance of a row: one worker merges and"
+            " applies them, or all apply them after another pass (201 cycles, gelu's set-up less its call)",
             f.norm_merge_apply(plain=not _vectors),
             axes=("p", "r", "c"),
             ins=(_x, *(replace(rule, alignment=4) if "p" in rule.axes else rule for rule in _rest)),
