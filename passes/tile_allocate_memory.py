@@ -20,6 +20,7 @@ from xdsl.dialects.func import FuncOp
 
 from tilewright.dialects.entry import entry_function
 from tilewright.dialects.tile import buffer_type
+from tilewright.instrumentation import remark
 from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.hoisting import kept_buffers
@@ -75,15 +76,14 @@ def place_kept(function: FuncOp, machine: Machine) -> tuple[Requests, Solution] 
         for buffer in kept[:count]:
             buffer.keep()
         try:
-            requests = memory_requests(function, machine, strict=True)
-            requests.problem.check()
-            solution = allocate(requests.problem, STRICT_NODES, polish=0)
+            placed = _strictly(memory_requests(function, machine, strict=True), "memory")
         except Unplaced:
             for buffer in reversed(kept[:count]):
                 buffer.give_back()
             continue
-        _check(requests, solution)
-        return requests, solution
+        for fill in (fill for buffer in kept[:count] for fill in buffer.fills):
+            remark("fusion", f"`{fill.reason.data}` is done once, before the repeat", fill.location)
+        return placed
     return None
 
 
@@ -93,10 +93,7 @@ def place(requests_for: Callable[[bool], Requests], label: str) -> tuple[Request
     where it is written to a file). Raises AllocationError.
     """
     try:
-        requests = requests_for(True)
-        requests.problem.check()
-        dump(requests, f"{label}.strict")
-        solution = allocate(requests.problem, STRICT_NODES, polish=0)
+        return _strictly(requests_for(True), label)
     except Unplaced:
         requests = requests_for(False)
         dump(requests, label)
@@ -105,6 +102,15 @@ def place(requests_for: Callable[[bool], Requests], label: str) -> tuple[Request
             solution = allocate(requests.problem, current().allocation_nodes or NODES, polish=0)
         except Unplaced as failed:
             raise explain_in_ir(requests, failed, thorough=not current().trial) from None
+    _check(requests, solution)
+    return requests, solution
+
+
+def _strictly(requests: Requests, label: str) -> tuple[Requests, Solution]:
+    """A checked placement under the strict rules. Raises Unplaced."""
+    requests.problem.check()
+    dump(requests, f"{label}.strict")
+    solution = allocate(requests.problem, STRICT_NODES, polish=0)
     _check(requests, solution)
     return requests, solution
 

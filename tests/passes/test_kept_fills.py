@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from xdsl.dialects.func import FuncOp
@@ -11,6 +14,7 @@ import tilewright
 from tilewright.passes import tile_allocate_memory
 from tilewright.passes.ir.hoisting import Kept
 from tilewright.planning.memory.problem import Problem, Solution
+from tilewright.tools import tile_opt
 
 STEPS = """
 func.func @main(%x: tensor<21x40xf16> {tile_tensor.input = "x"},
@@ -75,3 +79,15 @@ def test_without_room_they_stay_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found[0] < 0 and in_repeat(program) > 0
     monkeypatch.undo()
     assert ran()[1].outputs["out"].tobytes() == result.outputs["out"].tobytes()
+
+
+def test_a_placement_with_kept_buffers_is_dumped_and_told(tmp_path: Path) -> None:
+    (tmp_path / "steps.mlir").write_text(STEPS, encoding="utf-8")
+    remarks, problems = tmp_path / "remarks.jsonl", tmp_path / "problems"
+    options = (f"--remarks-file={remarks}", f"--dump-allocation-problems={problems}", "--machine=t16")
+    assert (
+        tile_opt.main([str(tmp_path / "steps.mlir"), "-p", "tile-compile", *options, "-o", os.devnull]) == 0
+    )
+    assert "is done once, before the repeat" in remarks.read_text(encoding="utf-8")
+    (path,) = problems.glob("*.memory.strict.json")
+    Problem.read(path)
