@@ -92,8 +92,14 @@ def applies(operator: Operator) -> bool:
 def suits(
     operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
 ) -> bool:
-    """Whether the result is an operand of attention by heads that are no whole panels."""
-    return near.head % PANEL != 0 and operator.result_shape[-1] % near.head == 0
+    """
+    Whether the result is an operand of attention by heads that are no whole panels. Heads that their product
+    completed to words stay as they are: the call that adds its partials can store them.
+    """
+    if near.head % PANEL == 0 or operator.result_shape[-1] % near.head:
+        return False
+    value = operands[0]
+    return value is None or pitch_of(value.layout, value.view, near.head) in (0, near.head)
 
 
 def pitch_of(layout: Layout, view: View, group: int) -> int:

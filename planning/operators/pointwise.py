@@ -55,8 +55,25 @@ def row_column_storage(value: Value | None) -> bool:
     )
 
 
-def _can_lead(value: Value | None, shape: tuple[int, ...]) -> bool:
-    return value is not None and value.shape == shape and value.layout.chunk is None and fills_storage(value)
+def _can_lead(value: Value | None, operator: Operator) -> bool:
+    """
+    Whether the result may lie as an operand does. A cast has no other operand that groups of columns with
+    lanes behind them could matter to.
+    """
+    if value is None or value.shape != operator.result_shape or value.layout.chunk is not None:
+        return False
+    return fills_storage(value) or (operator.name == "cast" and fills_storage(without_groups(value)))
+
+
+def without_groups(value: Value) -> Value:
+    """A value whose last axis lies in groups that lanes complete to words, with these lanes as elements."""
+    match value.view.digits[-1:]:
+        case (((count, axis, pitch), (group, other, 1)),) if axis == other and 0 < pitch - group < WORD:
+            shape = (*value.shape[:-1], count * pitch)
+            view = View(shape, (*value.view.digits[:-1], ((count * pitch, axis, 1),)), value.view.offsets)
+            return dataclasses.replace(value, view=view)
+        case _:
+            return value
 
 
 def fills_storage(value: Value, lanes: int = WORD) -> bool:
@@ -79,9 +96,7 @@ def default_record(
     operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
 ) -> PointwiseRecord:
     for i, value in enumerate(operands):
-        if _can_lead(value, operator.result_shape) and (
-            operator.name != "bias_gelu" or row_column_storage(value)
-        ):
+        if _can_lead(value, operator) and (operator.name != "bias_gelu" or row_column_storage(value)):
             return PointwiseRecord(i)
     return PointwiseRecord(-1)
 
@@ -91,9 +106,7 @@ def candidates(
 ) -> Iterator[PointwiseRecord]:
     """Every operand that can lead, and none."""
     for i, value in enumerate(operands):
-        if _can_lead(value, operator.result_shape) and (
-            operator.name != "bias_gelu" or row_column_storage(value)
-        ):
+        if _can_lead(value, operator) and (operator.name != "bias_gelu" or row_column_storage(value)):
             yield PointwiseRecord(i)
     yield PointwiseRecord(-1)
 
@@ -106,9 +119,7 @@ def result_place(
         return row_layout(operator.result_shape, machine)
     if record.leader < 0:
         return flat_layout(operator.result_shape, operator.result_dtype, machine)
-    if record.leader >= len(operands) or not _can_lead(
-        leader := operands[record.leader], operator.result_shape
-    ):
+    if record.leader >= len(operands) or not _can_lead(leader := operands[record.leader], operator):
         raise operator.error(
             f"operand {record.leader} cannot give the result its layout",
             notes=("a leader has the result's shape and covers its whole storage",),

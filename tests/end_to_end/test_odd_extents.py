@@ -38,6 +38,27 @@ def test_cycles_of_odd_extents(width: int, heads: int, mlp: int, cycles: int, tm
     assert result_schema.read(file)["cycles"]["total"] == cycles
 
 
+HEADS_OF_33 = Shape(tokens=61, width=99, heads=3, mlp=256, layers=1, batch=1, patch=48)
+
+
+@pytest.mark.parametrize(
+    ("machine", "wide", "narrow"),
+    [
+        ("t64", 42_637, 42_510),
+        pytest.param("c600", 31_823, 31_525, marks=pytest.mark.slow),
+    ],
+)
+def test_narrow_attention_pays_in_small_programs(
+    machine: str, wide: int, narrow: int, tmp_path: Path
+) -> None:
+    """Queries and keys are stored in 8 bits where their partials are added, in no phase of their own."""
+    for attention, cycles in (("f16", wide), ("f8", narrow)):
+        vit.build(HEADS_OF_33, Mode("f8", attention)).write(tmp_path)
+        file = tmp_path / f"{attention}.json"
+        assert tile_run([str(tmp_path), f"--machine={machine}", "--poison=nan", f"--json={file}"]) == 0
+        assert result_schema.read(file)["cycles"]["total"] == cycles
+
+
 PRODUCT = """
 func.func @main(%x: tensor<9x33xf16>, %w: tensor<33x22xf16> {{tile_tensor.parameter = "w"}},
     %b: tensor<22xf16> {{tile_tensor.parameter = "b"}}) -> (tensor<2x9x11xf16>, tensor<9x22xf16>) {{

@@ -168,10 +168,15 @@ def _mask_shape(operator: Operator) -> tuple[int, ...] | None:
 
 
 def blocks(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int]:
-    """Heads, queries and keys of a tile: keys in whole panels of both products."""
+    """
+    Heads, queries and keys of a tile: keys in whole panels of both products, or in one of the first, which is
+    half a pass of the second in 8 bits.
+    """
     bp, qp, np_ = grid
-    grain = max(COLUMNS, product(shape.output_kernel).inputs)
-    return ceil_div(shape.b, bp), ceil_div(shape.queries, qp), round_up(ceil_div(shape.keys, np_), grain)
+    keys = round_up(ceil_div(shape.keys, np_), COLUMNS)
+    if keys > COLUMNS:
+        keys = round_up(keys, product(shape.output_kernel).inputs)
+    return ceil_div(shape.b, bp), ceil_div(shape.queries, qp), keys
 
 
 def used_grid(shape: Shape, grid: tuple[int, ...]) -> tuple[int, int, int]:
