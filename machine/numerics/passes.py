@@ -11,11 +11,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import prod
 
 import numpy as np
 
 from tilewright.machine import dtypes
-from tilewright.machine.numerics.rounding import EXPONENT_MASK, Array, decode, round_to
+from tilewright.machine.numerics.rounding import EXPONENT_MASK, Array, decoder, largest, round_to
 
 
 def _workers() -> int:
@@ -25,16 +26,40 @@ def _workers() -> int:
         return max(1, min(4, os.cpu_count() or 1))
 
 
-def _run(items: Sequence[Callable[[], None]], parallel: bool) -> None:
+class _Buffers:
+    """What one worker computes in, kept from block to block: fresh memory costs more than arithmetic."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Array] = {}
+
+    def take(self, name: str, shape: tuple[int, ...]) -> Array:
+        """An f64 array with whatever it held before; the one of that name is given away anew."""
+        size = prod(shape)
+        kept = self._kept.get(name)
+        if kept is None or kept.size < size:
+            kept = self._kept[name] = np.empty(size)
+        return kept[:size].reshape(shape)
+
+
+_Item = Callable[[_Buffers], None]
+
+
+def _run(items: Sequence[_Item], parallel: bool) -> None:
     """Run independent work items; each writes its own part of the result, so their order cannot matter."""
-    workers = _workers() if parallel else 1
-    if workers == 1 or len(items) < 2:
-        for item in items:
-            item()
+    waiting = iter(items)
+
+    def work() -> None:
+        buffers = _Buffers()
+        for item in waiting:  # of all workers: the next one takes the next item
+            item(buffers)
+
+    workers = min(_workers(), len(items)) if parallel else 1
+    if workers < 2:
+        work()
         return
     # A pool per call: a pool kept for good would hang in a forked child.
     with ThreadPoolExecutor(workers) as pool:
-        for done in [pool.submit(item) for item in items]:
+        for done in [pool.submit(work) for _ in range(workers)]:
             done.result()
 
 
@@ -43,11 +68,6 @@ def _quantum_log2(a_name: str, w_name: str) -> int | None:
     if {a_name, w_name} & {"f32", "bf16"}:
         return None
     return dtypes.float_format(a_name).quantum_log2 + dtypes.float_format(w_name).quantum_log2
-
-
-def _largest(x: Array) -> float:
-    """The largest magnitude; NaN if there is one."""
-    return max(float(x.max()), -float(x.min())) if x.size else 0.0
 
 
 def _cut(x: Array, log2: int) -> tuple[Array, Array]:
@@ -71,34 +91,31 @@ class _PassSums:
       "two" or "blas" would be safe, the first of these additions is exact and the result is again the exact
       sum rounded once, so it never matters which way the rest of a block forced.
     - "ordered" (f32 and bf16): elementwise multiply and add, ascending k.
+
+    Operands are decoded a pass at a time: what a pass works on stays in the cache.
     """
 
-    def __init__(self, a: Array, w: Array, names: tuple[str, str], scale: int) -> None:
-        # a (passes, c, m, P), w (passes, c, n, P): f64, unscaled
-        self.a, self.w, self.factor = a, w, 2.0**scale
-        self.mode = self._choose(names)
-        self.finite = True
-        if self.mode in ("two", "four"):
-            self.finite = bool(np.isfinite(a).all() and np.isfinite(w).all())
-            if not self.finite:
-                a, w = (np.where(np.isfinite(x), x, 0.0) for x in (a, w))
-        if self.mode == "blas" and scale:
-            self.w = w * self.factor  # exact, and so are all sums
-        elif self.mode == "two":
-            self.a_parts, self.w_parts = _cut(a, -10), (w,)
-        elif self.mode == "four":
-            self.a_parts, self.w_parts = _cut(a, -4), _cut(w, -4)
+    def __init__(
+        self, a: Array, w: Array, width: int, scale: int, largest: tuple[float, float], buffers: _Buffers
+    ) -> None:
+        # a (c, m, K), w (c, n, K) typed; `largest`: magnitudes of a and of w
+        self.width, self.factor = width, 2.0**scale
+        self.mode = self._choose((dtypes.name_of(a.dtype), dtypes.name_of(w.dtype)), largest)
+        self.finite = bool(np.isfinite(largest).all())
+        self.a = _Decoded(a, width, 1.0, "a", buffers)
+        # where sums are exact so are scaled operands
+        self.w = _Decoded(w, width, self.factor if self.mode == "blas" else 1.0, "w", buffers)
 
-    def _choose(self, names: tuple[str, str]) -> str:
+    def _choose(self, names: tuple[str, str], largest: tuple[float, float]) -> str:
         quantum = _quantum_log2(*names)
         if quantum is None:
             return "ordered"
-        width = self.a.shape[-1]
+        width = self.width
         exact = 2.0 ** (53 + quantum)
         a_max, w_max = (dtypes.float_format(name).max_value for name in names)
         if width * a_max * w_max <= exact and width <= 32:
             return "blas"  # NaN needs no care: it spreads whatever the order
-        a_max, w_max = _largest(self.a), _largest(self.w)
+        a_max, w_max = largest
         # NaN and infinity fail every comparison and end in "four", which sets them apart.
         if width * a_max * w_max <= exact:
             return "blas"
@@ -111,79 +128,143 @@ class _PassSums:
 
     def __call__(self, number: int, out: Array, spare: Array) -> None:
         """out (c, m, n) = 2^scale * sum over the inputs of pass `number`."""
+        a, w = self.a(number), self.w(number)
         if self.mode == "blas":
-            np.matmul(self.a[number], self.w[number].swapaxes(1, 2), out=out)
+            np.matmul(a, w.swapaxes(1, 2), out=out)
             return
         if self.mode == "ordered":
-            a, w = self.a[number], np.ascontiguousarray(self.w[number].swapaxes(1, 2))  # (c, P, n)
+            w = np.ascontiguousarray(w.swapaxes(1, 2))  # (c, P, n)
             out.fill(0.0)
-            for k in range(a.shape[-1]):
+            for k in range(self.width):
                 np.multiply(a[:, :, k, None], w[:, None, k, :], out=spare)
                 out += spare
         else:
-            a = [part[number] for part in self.a_parts]
-            w = [part[number].swapaxes(1, 2) for part in self.w_parts]
-            np.matmul(a[0], w[0], out=out)
-            if self.mode == "four":
-                middle = np.matmul(a[0], w[1])
-                middle += np.matmul(a[1], w[0], out=spare)
-                out += middle
-            out += np.matmul(a[1], w[-1], out=spare)
-            if not self.finite:
-                plain = np.matmul(self.a[number], self.w[number].swapaxes(1, 2), out=spare)
-                np.copyto(out, plain, where=~np.isfinite(plain))
+            self._sum_of_cuts(a, w.swapaxes(1, 2), out, spare)
         if self.factor != 1.0:
             out *= self.factor
 
+    def _sum_of_cuts(self, a: Array, w: Array, out: Array, spare: Array) -> None:
+        """As "two" or "four"; what is not finite is multiplied apart."""
+        given = a, w
+        if not self.finite:
+            a, w = (np.where(np.isfinite(x), x, 0.0) for x in given)
+        high, low = _cut(a, -10 if self.mode == "two" else -4)
+        if self.mode == "two":
+            np.matmul(high, w, out=out)
+            out += np.matmul(low, w, out=spare)
+        else:
+            w_high, w_low = _cut(w, -4)
+            np.matmul(high, w_high, out=out)
+            middle = np.matmul(high, w_low)
+            middle += np.matmul(low, w_high, out=spare)
+            out += middle
+            out += np.matmul(low, w_low, out=spare)
+        if not self.finite:
+            plain = np.matmul(*given, out=spare)
+            np.copyto(out, plain, where=~np.isfinite(plain))
+
+
+class _Decoded:
+    """
+    The passes of typed x (c, rows, K) times `factor`, f64 (c, rows, width), each in the place of the one
+    before.
+    """
+
+    def __init__(self, x: Array, width: int, factor: float, name: str, buffers: _Buffers) -> None:
+        self.decode = decoder(dtypes.name_of(x.dtype), factor)
+        self.x, self.width = x, width
+        self.out = buffers.take(name, (*x.shape[:2], width))
+
+    def __call__(self, number: int) -> Array:
+        self.decode(self.x[:, :, number * self.width : (number + 1) * self.width], self.out)
+        return self.out
+
 
 _F16_TINY = np.float64(2.0**-14).view(np.int64)
+_F16_MAGIC = np.float64(1.5 * 2.0**42)
 
 
-def _accumulate_f16(total: Array, partial: Array, magic: Array, subnormals: bool) -> None:
+class _F16Partials:
     """
-    partial = f16 rounding of (total + partial), kept in f64; total is left holding the f64 sum.
+    Partials in f16, kept in f64: `partial` = f16 rounding of (`total` + `partial`), `total` left with the f64
+    sum. Arrays of one shape, `magic` to work in.
 
     The rounding of `rounding.round_to_grid`, spelled out on buffers because it is the hot loop of the model.
+    `subnormals`: sums may lie between the multiples of 2^-24. `bounded`: no partial is beyond f16, or NaN.
     """
-    total += partial
-    np.bitwise_and(total.view(np.int64), EXPONENT_MASK, out=magic.view(np.int64))
-    if subnormals:
-        np.maximum(magic.view(np.int64), _F16_TINY, out=magic.view(np.int64))
-    magic *= 1.5 * 2.0**42
-    np.add(total, magic, out=partial)
-    partial -= magic
-    if not (partial.max() < 65536.0 and partial.min() > -65536.0):  # overflow, infinity or NaN: rare
-        bad = ~(np.abs(partial) < 65536.0)
+
+    def __init__(
+        self, total: Array, partial: Array, magic: Array, *, subnormals: bool, bounded: bool
+    ) -> None:
+        self.total, self.partial, self.magic = total, partial, magic
+        self.total_bits, self.magic_bits = total.view(np.int64), magic.view(np.int64)
+        self.subnormals, self.bounded = subnormals, bounded
+
+    def accumulate(self) -> None:
+        total, partial, magic = self.total, self.partial, self.magic
+        np.add(total, partial, out=total)
+        np.bitwise_and(self.total_bits, EXPONENT_MASK, out=self.magic_bits)
+        if self.subnormals:
+            np.maximum(self.magic_bits, _F16_TINY, out=self.magic_bits)
+        np.multiply(magic, _F16_MAGIC, out=magic)
+        np.add(total, magic, out=partial)
+        np.subtract(partial, magic, out=partial)
+        if self.bounded or (partial.max() < 65536.0 and partial.min() > -65536.0):
+            return
+        bad = ~(np.abs(partial) < 65536.0)  # overflow, infinity or NaN: rare
         value = total[bad]
         partial[bad] = np.where(np.isnan(value), np.nan, np.copysign(np.inf, value))
 
 
-def _by_pass(x: Array, width: int) -> Array:
-    """Typed (c, rows, K) -> f64 (passes, c, rows, width): BLAS reads each pass as one contiguous piece."""
-    c, rows, depth = x.shape
-    return decode(x.reshape(c, rows, depth // width, width).transpose(2, 0, 1, 3))
+_MOST_BOUNDED_PASSES = 1024
+
+
+def _stays_in_f16(start: float, largest: tuple[float, float], passes: int, width: int, scale: int) -> bool:
+    """
+    Whether no partial can leave f16 that starts within `start`, for operands within `largest`.
+
+    A rounding adds at most a part of 2^-11 (below 2^-14 it adds less than 2^-24): over 1024 passes less than
+    a factor of 2, so twice the sum of all magnitudes is a bound. NaN and infinity fail the comparison.
+    """
+    reach = start + passes * width * largest[0] * largest[1] * 2.0**scale
+    return passes <= _MOST_BOUNDED_PASSES and 2.0 * reach + 1.0 < 65504.0
 
 
 def _block_gemm(
-    a: Array, w: Array, acc: str, width: int, scale: int, initial: Array | None, out: Array
+    a: Array,
+    w: Array,
+    acc: str,
+    width: int,
+    scale: int,
+    initial: Array | None,
+    out: Array,
+    buffers: _Buffers,
 ) -> None:
     """One block: a (c, m, K), w (c, n, K) typed; out (c, m, n) of the accumulation type."""
     shape = out.shape
     names = (dtypes.name_of(a.dtype), dtypes.name_of(w.dtype))
     passes = range(a.shape[-1] // width)
+    magnitudes = largest(a), largest(w)
     with np.errstate(all="ignore"):
-        sums = _PassSums(_by_pass(a, width), _by_pass(w, width), names, scale)
-        partial = np.zeros(shape) if initial is None else initial.astype(np.float64)
-        total, spare = np.empty(shape), np.empty(shape)
+        sums = _PassSums(a, w, width, scale, magnitudes, buffers)
+        partial = buffers.take("partial", shape)
+        partial[...] = 0.0 if initial is None else initial
+        total, spare = buffers.take("total", shape), buffers.take("spare", shape)
         if acc == "f16":
             # Multiples of 2^-24 need no clamp of the exponent: below 2^-14 they are on f16's grid already.
             quantum = _quantum_log2(*names)
             subnormals = quantum is None or quantum + scale < -24
+            start = 0.0 if initial is None else largest(initial)
+            bounded = _stays_in_f16(start, magnitudes, len(passes), width, scale)
+            partials = _F16Partials(total, partial, spare, subnormals=subnormals, bounded=bounded)
             for number in passes:
                 sums(number, total, spare)
-                _accumulate_f16(total, partial, spare, subnormals)
+                partials.accumulate()
             if passes:
                 np.copysign(partial, total, out=partial)  # the grid rounding loses the sign of a zero
+            if bounded:  # on f16's grid, and no NaN
+                np.copyto(out, partial, casting="same_kind")
+                return
         else:
             narrow = np.empty(shape, np.float32)
             for number in passes:
@@ -194,17 +275,20 @@ def _block_gemm(
         out[...] = round_to(partial, acc)
 
 
-def _block_gemm_i8(a: Array, w: Array, width: int, initial: Array | None, out: Array) -> None:
-    a_passes, w_passes = _by_pass(a, width), _by_pass(w, width)
-    total = np.zeros(out.shape) if initial is None else initial.astype(np.float64)
-    spare = np.empty(out.shape)
-    for a_pass, w_pass in zip(a_passes, w_passes, strict=True):
-        total += np.matmul(a_pass, w_pass.swapaxes(1, 2), out=spare)  # exact up to 2^53
+def _block_gemm_i8(
+    a: Array, w: Array, width: int, initial: Array | None, out: Array, buffers: _Buffers
+) -> None:
+    total, spare = buffers.take("total", out.shape), buffers.take("spare", out.shape)
+    total[...] = 0.0 if initial is None else initial
+    a_pass, w_pass = _Decoded(a, width, 1.0, "a", buffers), _Decoded(w, width, 1.0, "w", buffers)
+    for number in range(a.shape[-1] // width):
+        total += np.matmul(a_pass(number), w_pass(number).swapaxes(1, 2), out=spare)  # exact up to 2^53
     out[...] = total.astype(np.int64).astype(np.int32)  # wraps
 
 
-# f64 results per block: three buffers of a block stay in a cache of 1 MiB.
-_BLOCK_RESULTS = 24 * 1024
+# f64 results per block: three buffers of a block stay in a cache of 1 MiB, and a call of numpy on a block
+# takes much longer than to make it.
+_BLOCK_RESULTS = 32 * 1024
 # OpenBLAS starts its own threads for larger products than this; on top of ours they spin against each other.
 _BLAS_PRODUCTS = 1 << 18
 
@@ -227,11 +311,13 @@ def _gemm3(
     step_m = _even(m, results // step_n)
     step_b = _even(batch, min(_BLOCK_RESULTS // (step_n * step_m), -(-batch // _workers())))
 
-    def item(b: slice, i: slice, j: slice) -> Callable[[], None]:
+    def item(b: slice, i: slice, j: slice) -> _Item:
         start = None if initial is None else initial[b, i, j]
         if acc_dtype == "i32":
-            return lambda: _block_gemm_i8(a[b, i], w[b, j], width, start, out[b, i, j])
-        return lambda: _block_gemm(a[b, i], w[b, j], acc_dtype, width, scale, start, out[b, i, j])
+            return lambda buffers: _block_gemm_i8(a[b, i], w[b, j], width, start, out[b, i, j], buffers)
+        return lambda buffers: _block_gemm(
+            a[b, i], w[b, j], acc_dtype, width, scale, start, out[b, i, j], buffers
+        )
 
     items = [
         item(slice(b, b + step_b), slice(i, i + step_m), slice(j, j + step_n))

@@ -7,6 +7,7 @@ Every value goes through f64, which holds each format exactly, and is rounded on
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -43,6 +44,23 @@ def fp8_values(name: str) -> Array:
     return values
 
 
+def decoder(name: str, factor: float = 1.0) -> Callable[[Array, Array], object]:
+    """
+    What stores the exact values of arrays of a type, times `factor` (a power of two), in contiguous f64
+    arrays of the same shape.
+    """
+    if dtypes.is_fp8(name):
+        table = fp8_values(name) * factor
+        return lambda x, out: table.take(x.view(np.uint8), None, out, "clip")
+
+    def run(x: Array, out: Array) -> None:
+        np.copyto(out, decode(x) if name == "bf16" else x)
+        if factor != 1.0:
+            np.multiply(out, factor, out=out)
+
+    return run
+
+
 def decode(x: Array, scale: int = 0) -> Array:
     """x's exact values times 2^scale as a contiguous f64 array of the same shape."""
     name = dtypes.name_of(x.dtype)
@@ -64,6 +82,21 @@ def decode(x: Array, scale: int = 0) -> Array:
         if scale:
             out *= 2.0**scale
     return out
+
+
+def largest(x: Array) -> float:
+    """The largest magnitude of typed floats, 0 of none; NaN or infinity where there is one."""
+    if not x.size:
+        return 0.0
+    # Codes without their sign are in the order of the magnitudes; infinity and NaN come behind them.
+    signed, unsigned = x.view(f"i{x.dtype.itemsize}"), x.view(f"u{x.dtype.itemsize}")
+    sign = 1 << (8 * x.dtype.itemsize - 1)
+    fmt = dtypes.float_format(dtypes.name_of(x.dtype))
+    if not fmt.negative_zero and int(signed.min()) == -sign:  # the code of -0 is their only NaN
+        return np.nan
+    negative = int(unsigned.max()) - sign
+    top = max(int(signed.max()), negative)
+    return float(decode(np.array([top], unsigned.dtype).view(x.dtype))[0])
 
 
 # --------------------------------------------------------------------------------------------------- rounding

@@ -11,7 +11,7 @@ import pytest
 from tilewright.machine import dtypes
 from tilewright.machine.kernels.matrix_unit import pass_inputs
 from tilewright.machine.numerics import operations as numerics
-from tilewright.machine.numerics import passes
+from tilewright.machine.numerics import passes, rounding
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -65,6 +65,12 @@ def test_against_rational_arithmetic(a_name: str, w_name: str, acc: str, scale: 
         np.testing.assert_array_equal(got, by_definition(a, w, acc, width, scale))
 
 
+def pass_sums(a: np.ndarray, w: np.ndarray) -> passes._PassSums:
+    """The sums of one pass: a (1, m, P), w (1, n, P)."""
+    magnitudes = rounding.largest(a), rounding.largest(w)
+    return passes._PassSums(a, w, a.shape[-1], 0, magnitudes, passes._Buffers())
+
+
 @pytest.mark.parametrize("name", ("f8E5M2FNUZ", "f16"))
 def test_every_way_of_summing_gives_the_exact_sum_rounded_once(name: str) -> None:
     rng = np.random.default_rng(4)
@@ -78,7 +84,7 @@ def test_every_way_of_summing_gives_the_exact_sum_rounded_once(name: str) -> Non
             rng.uniform(-top, top, (1, 7, width)) * 2.0 ** rng.integers(-20, 1, (1, 7, width)), name
         )
         a64, w64 = numerics.decode(a), numerics.decode(w)
-        sums = passes._PassSums(a64[None], w64[None], (name, name), 0)
+        sums = pass_sums(a, w)
         seen.add(sums.mode)
         out, spare = np.empty((1, 9, 7)), np.empty((1, 9, 7))
         sums(0, out, spare)
@@ -94,12 +100,8 @@ def test_every_way_of_summing_gives_the_exact_sum_rounded_once(name: str) -> Non
         else:
             np.testing.assert_array_equal(out[0], exact)
         if sums.mode == "two":  # what a louder neighbour in the block would force gives the same bits
-            sums = passes._PassSums(
-                np.append(a64[None], np.full((1, 1, 1, width), 60000.0), axis=2),
-                w64[None] * 1.0,
-                (name, name),
-                0,
-            )
+            loud = numerics.cast_array(np.full((1, 1, width), 57344.0), name)
+            sums = pass_sums(np.append(a, loud, axis=1), w)
             if sums.mode == "four":
                 wider, spare = np.empty((1, 10, 7)), np.empty((1, 10, 7))
                 sums(0, wider, spare)
@@ -226,6 +228,12 @@ def test_refusals() -> None:
         numerics.gemm(half.astype(np.int8), half.astype(np.int8), "f32", 8)
 
 
+def accumulate(points: np.ndarray, start: np.ndarray, *, subnormals: bool, bounded: bool = False) -> None:
+    """One pass whose sums are `points`, onto `start` in place."""
+    spare = np.empty_like(points)
+    passes._F16Partials(points.copy(), start, spare, subnormals=subnormals, bounded=bounded).accumulate()
+
+
 def test_the_accumulating_rounding_at_every_f16_value_and_midpoint() -> None:
     grid = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float64)
     points = np.concatenate([grid, (grid[:-1] + grid[1:]) / 2, [65519.99, 65520.0, 1e9]])
@@ -234,10 +242,52 @@ def test_the_accumulating_rounding_at_every_f16_value_and_midpoint() -> None:
     with np.errstate(over="ignore"):
         expected = points.astype(np.float16).astype(np.float64)  # numpy's own conversion, checked elsewhere
     start = np.zeros_like(points)
-    passes._accumulate_f16(points.copy(), start, np.empty_like(points), True)
+    accumulate(points, start, subnormals=True)
     np.testing.assert_array_equal(start, expected)
     on_grid = points[points * 2.0**24 == np.rint(points * 2.0**24)]  # what needs no clamp of the exponent
     start = np.zeros_like(on_grid)
-    passes._accumulate_f16(on_grid.copy(), start, np.empty_like(on_grid), False)
+    accumulate(on_grid, start, subnormals=False)
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(start, on_grid.astype(np.float16).astype(np.float64))
+    inside = points[np.abs(points) < 65504.0]
+    start = np.zeros_like(inside)
+    accumulate(inside, start, subnormals=True, bounded=True)
+    np.testing.assert_array_equal(start, inside.astype(np.float16).astype(np.float64))
+
+
+@pytest.mark.parametrize("scale", (0, -4, -10))
+def test_partials_that_may_leave_f16_and_those_that_cannot(scale: int) -> None:
+    """Sums of 20 passes, +-36,864,000 x 2^scale: beyond f16 but for the last scale."""
+    a = numerics.cast_array(np.full((1, 1, 640), 240.0), "f8E5M2FNUZ")
+    w = numerics.cast_array(
+        np.array([240.0, -240.0, 1.0])[None, :, None] * np.ones((1, 3, 640)), "f8E5M2FNUZ"
+    )
+    got = numerics.gemm(a, w, "f16", 32, scale)[0, 0]
+    assert np.isinf(got[:2]).all() == (scale > -10)
+    assert got[0] == -got[1]
+    assert got[0] > 0
+    expected = by_definition(a[0], w[0, 2:], "f16", 32, scale)[0]
+    np.testing.assert_array_equal(got[2:], expected)
+
+
+def test_magnitudes_of_typed_values() -> None:
+    for name in (*dtypes.FP8, "f16", "bf16", "f32"):
+        kind = dtypes.numpy_dtype(name)
+        fmt = dtypes.float_format(name)
+        x = np.array([0.5, -2.0, 1.0, 0.0]).astype(kind)
+        assert rounding.largest(x) == 2.0
+        assert rounding.largest(-x) == 2.0
+        assert rounding.largest(x[2:]) == 1.0
+        assert rounding.largest(x[:0]) == 0.0
+        assert rounding.largest(np.array([1.0, -fmt.max_value]).astype(kind)) == fmt.max_value
+        for nan in (np.nan, -np.nan):
+            assert np.isnan(rounding.largest(np.array([3.0, nan, -1.0]).astype(kind)))
+        if fmt.has_inf:
+            assert rounding.largest(np.array([1.0, -np.inf]).astype(kind)) == np.inf
+        codes = np.arange(256 if kind.itemsize == 1 else 65536, dtype=f"u{min(kind.itemsize, 2)}")
+        if kind.itemsize <= 2:
+            every = codes.view(kind)
+            values = np.abs(numerics.decode(every))
+            for start in range(0, len(every), 97):
+                part = slice(start, start + 5)
+                np.testing.assert_equal(rounding.largest(every[part]), values[part].max())
