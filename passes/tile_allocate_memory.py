@@ -53,12 +53,22 @@ class TileAllocateMemoryPass(ProgramPass):
 
 
 def place_function(function: FuncOp, machine: Machine) -> None:
-    """Place everything that a function needs and write the addresses into it. Raises TileError."""
+    """
+    Place everything that a function needs and write the addresses into it. Raises TileError. In a trial,
+    where most do not fit, buffers are kept over iterations only once it is known that all fits without that.
+    """
     check_row_cap(function, machine)
-    requests, solution = place_kept(function, machine) or place(
-        lambda strict: memory_requests(function, machine, strict=strict), "memory"
-    )
-    write_addresses(function, requests, solution)
+    if current().trial:
+        placed = place_plainly(function, machine)
+        placed = place_kept(function, machine) or placed
+    else:
+        placed = place_kept(function, machine) or place_plainly(function, machine)
+    write_addresses(function, *placed)
+
+
+def place_plainly(function: FuncOp, machine: Machine) -> tuple[Requests, Solution]:
+    """A checked placement of a function in which nothing is kept over iterations. Raises AllocationError."""
+    return place(lambda strict: memory_requests(function, machine, strict=strict), "memory")
 
 
 KEPT_TRIES = 4
@@ -71,7 +81,7 @@ def place_kept(function: FuncOp, machine: Machine) -> tuple[Requests, Solution] 
     iterations of their repeat, and filled before it; without the largest ones if there is no room for all.
     None, and the function as it was, where there is nothing to keep or no room for it.
     """
-    kept = [] if current().trial else kept_buffers(function)
+    kept = kept_buffers(function)
     for count in range(len(kept), max(len(kept) - KEPT_TRIES, 0), -1):
         for buffer in kept[:count]:
             buffer.keep()

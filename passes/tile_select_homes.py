@@ -27,8 +27,9 @@ from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.homes import Home, check_pinned, find_homes, movable, move, moved, unencodable
 from tilewright.passes.ir.programs import ProgramPass
+from tilewright.passes.ir.support import check_row_cap
 from tilewright.passes.ir.tensors import LoweringError, machine_of
-from tilewright.passes.tile_allocate_memory import place_function
+from tilewright.passes.tile_allocate_memory import place_plainly
 from tilewright.passes.tile_lower_to_buffers import lower_entry
 from tilewright.passes.tile_merge_phases import merge_function
 from tilewright.passes.tile_schedule_exchange import schedule_phases
@@ -131,12 +132,13 @@ def misfit(module: ModuleOp, machine: Machine, homes: list[Home], layouts: list[
 
 
 def too_large(function: FuncOp, machine: Machine) -> str | None:
-    """Why a function on buffers does not fit, or None; it is scheduled and placed on the way."""
+    """Why a function on buffers does not fit, or None; it is scheduled on the way."""
     try:
         with settings.use(replace(settings.current(), trial=True)):
             merge_function(function)
             schedule_phases(function, machine)
-            place_function(function, machine)
+            check_row_cap(function, machine)
+            place_plainly(function, machine)
     except TileError as error:
         return error.message
     return None

@@ -11,6 +11,7 @@ import pytest
 from xdsl.dialects.func import FuncOp
 
 import tilewright
+from tilewright import settings
 from tilewright.passes import tile_allocate_memory
 from tilewright.passes.ir.hoisting import Kept
 from tilewright.planning.memory.problem import Problem, Solution
@@ -37,6 +38,18 @@ def ran() -> tuple[tilewright.Program, tilewright.Result]:
     program = tilewright.compile(STEPS, "t16")
     inputs = {"x": rng.standard_normal((21, 40)).astype(np.float16)}
     return program, tilewright.run(program, inputs, {"w": rng.standard_normal((40, 40)).astype(np.float16)})
+
+
+def test_searched_plans_keep_them_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan that a search tries is placed as one that is given: its fills are done before the repeat."""
+    with settings.use(settings.Settings(search="fast")):
+        program, kept = ran()
+        assert in_repeat(program) == 0
+        monkeypatch.setattr(tile_allocate_memory, "kept_buffers", lambda function: [])
+        program, filled = ran()
+    assert in_repeat(program) > 0
+    assert kept.outputs["out"].tobytes() == filled.outputs["out"].tobytes()
+    assert kept.cycles["total"] < filled.cycles["total"]
 
 
 def in_repeat(program: tilewright.Program) -> int:
