@@ -33,6 +33,7 @@ from tilewright.planning.memory.check import check
 from tilewright.planning.memory.explain import refuse_pins
 from tilewright.planning.memory.place import NODES, Unplaced, allocate
 from tilewright.planning.memory.problem import Solution
+from tilewright.planning.steps import KEPT_TRIES
 from tilewright.settings import current
 
 STRICT_NODES = 6_000
@@ -71,22 +72,19 @@ def place_plainly(function: FuncOp, machine: Machine) -> tuple[Requests, Solutio
     return place(lambda strict: memory_requests(function, machine, strict=strict), "memory")
 
 
-KEPT_TRIES = 4
-"""Placements that are tried with buffers kept over the iterations of their repeat, for their fills."""
-
-
 def place_kept(function: FuncOp, machine: Machine) -> tuple[Requests, Solution] | None:
     """
-    A checked placement under the strict rules in which buffers with filled padding are kept over all
-    iterations of their repeat, and filled before it; without the largest ones if there is no room for all.
-    None, and the function as it was, where there is nothing to keep or no room for it.
+    A checked placement in which buffers with filled padding are kept over all iterations of their repeat, and
+    filled before it; without the largest ones if there is no room for all. Under the strict rules, or else
+    under those of the machine. None, and the function as it was, where there is nothing to keep or no room.
     """
     kept = kept_buffers(function)
-    for count in range(len(kept), max(len(kept) - KEPT_TRIES, 0), -1):
+    counts = range(len(kept), max(len(kept) - KEPT_TRIES, 0), -1)
+    for strict, count in ((strict, count) for strict in (True, False) for count in counts):
         for buffer in kept[:count]:
             buffer.keep()
         try:
-            placed = _strictly(memory_requests(function, machine, strict=True), "memory")
+            placed = _place_once(memory_requests(function, machine, strict=strict), "memory", strict=strict)
         except Unplaced:
             for buffer in reversed(kept[:count]):
                 buffer.give_back()
@@ -103,7 +101,7 @@ def place(requests_for: Callable[[bool], Requests], label: str) -> tuple[Request
     where it is written to a file). Raises AllocationError.
     """
     try:
-        return _strictly(requests_for(True), label)
+        return _place_once(requests_for(True), label, strict=True)
     except Unplaced:
         requests = requests_for(False)
         dump(requests, label)
@@ -116,10 +114,10 @@ def place(requests_for: Callable[[bool], Requests], label: str) -> tuple[Request
     return requests, solution
 
 
-def _strictly(requests: Requests, label: str) -> tuple[Requests, Solution]:
-    """A checked placement under the strict rules. Raises Unplaced."""
+def _place_once(requests: Requests, label: str, *, strict: bool) -> tuple[Requests, Solution]:
+    """A checked placement under the rules that the requests are made by. Raises Unplaced."""
     requests.problem.check()
-    dump(requests, f"{label}.strict")
+    dump(requests, f"{label}.strict" if strict else label)
     solution = allocate(requests.problem, STRICT_NODES, polish=0)
     _check(requests, solution)
     return requests, solution

@@ -17,11 +17,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.buffers.types import buffer_type
 from tilewright.dialects.tile import AllocOp, BindOp, ComputeOp
 from tilewright.instrumentation import remark
+from tilewright.passes.ir.neighbours import call_of
 from tilewright.passes.ir.programs import ProgramPass
-from tilewright.planning.layout.padding import panel_padding
+from tilewright.planning.fusing import whole_copy
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,7 @@ class TileCoalesceCopiesPass(ProgramPass):
 
 def _whole(copy: ComputeOp) -> bool:
     """Whether a copy brings all of one buffer to another one like it."""
-    (source, read), (target, written) = copy.operand_maps()
-    layout = buffer_type(source).layout
-    return (
-        isinstance(source.owner, AllocOp)
-        and isinstance(target.owner, AllocOp)
-        and source is not target
-        and source.type == target.type
-        and buffer_type(source).count == 1
-        and read == written
-        and sorted(read.values()) == list(range(len(layout.axes)))
-        and not panel_padding(layout)
-    )
+    return all(isinstance(value.owner, AllocOp) for value in copy.buffers) and whole_copy(call_of(copy))
 
 
 def _free(copy: ComputeOp) -> bool:

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 A planned program as buffers and steps, without IR: what lowering will emit, in the order in which phases are
-merged.
+merged, its calls fused.
 
-`unfold` walks a graph as `tile-lower-to-buffers` walks the program, asks the same expansions, and orders
-every straight run as `tile-merge-phases` does. A test holds that both give the same kernels and phases on
-the same buffers.
+`unfold` walks a graph as `tile-lower-to-buffers` walks the program, asks the same expansions, orders every
+straight run as `tile-merge-phases` does, and fuses calls as the passes behind it do. A test holds that both
+give the same kernels and phases on the same buffers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import takewhile
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from tilewright.machine import Machine
 from tilewright.planning import in_place
+from tilewright.planning.fused_steps import fuse_steps
 from tilewright.planning.graph import (
     Graph,
     Node,
@@ -41,136 +41,16 @@ from tilewright.planning.stages import (
     ComputeStage,
     ExchangeStage,
     KernelOperand,
-    PlanError,
     Stages,
     Value,
     used_buffers,
 )
+from tilewright.planning.steps import Cut, Item, Kind, Loop, Phase, Step, Store, Unfolded
 
 T = TypeVar("T")
 
-Kind = Literal["", "parameter", "input", "constant", "output"]
-
 COPIES = ("copy", "widen")
 """Kernels whose equal calls in one run are made once."""
-
-
-@dataclass(eq=False)
-class Store:
-    """A buffer of the program: `count` members, and what the host does with it (`kind`)."""
-
-    name: str
-    buffer: Buffer
-    count: int
-    kind: Kind
-    loop: Loop | None
-    """The repeat in whose body it is; None outside of all."""
-
-
-@dataclass(eq=False)
-class Step:
-    """
-    A stage of an expansion on buffers of the program, or (without one) something that only names a buffer.
-    `owner` is the operator it belongs to, "" for what repeats and sequences need.
-    """
-
-    stages: Stages | None
-    stage: ComputeStage | ExchangeStage | None
-    stores: Mapping[str, Store]
-    reads: tuple[Store, ...]
-    writes: tuple[Store, ...]
-    owner: str
-
-    @property
-    def is_exchange(self) -> bool:
-        return isinstance(self.stage, ExchangeStage)
-
-
-@dataclass(eq=False)
-class Phase:
-    """Exchange stages that share one phase."""
-
-    parts: list[Step]
-
-
-class Cut:
-    """Nothing is moved across it."""
-
-
-@dataclass(eq=False)
-class Loop:
-    """A repeat: its body is executed `count` times."""
-
-    name: str
-    count: int
-    sequences: tuple[Store, ...]
-    around: Loop | None
-    body: list[Any] = field(default_factory=list)
-    """Its items."""
-
-
-Item = Step | Phase | Loop
-
-
-def kept_fills(loop: Loop) -> list[Step]:
-    """
-    Fills that need not be done again in every iteration: of buffers that only one other step writes, before
-    all that read them. Placing makes them once before the repeat where their buffers find room for all of it
-    (`passes/ir/hoisting.py`).
-    """
-    users: dict[Store, list[Step]] = {}
-    inside: set[Store] = set()
-    for item in loop.body:
-        if isinstance(item, Loop):
-            inside |= {s for each in _steps(item.body) for s in (*each.reads, *each.writes)}
-        else:
-            for step in _steps([item]):
-                for store in {*step.reads, *step.writes}:
-                    users.setdefault(store, []).append(step)
-    found: list[Step] = []
-    for store, steps in users.items():
-        fills = list(takewhile(_is_fill, steps))
-        others = steps[len(fills) :]
-        if store.loop is not loop or store.kind or store in inside or not others:
-            continue
-        alone = [step for step in others if store in step.writes or step.stage is None] == others[:1]
-        if alone and others[0].stage is not None and store not in others[0].reads:
-            found += fills
-    return found
-
-
-def _is_fill(step: Step) -> bool:
-    return isinstance(step.stage, ComputeStage) and step.stage.kernel == "fill"
-
-
-def _steps(items: Sequence[Item]) -> Iterator[Step]:
-    for item in items:
-        match item:
-            case Step():
-                yield item
-            case Phase():
-                yield from item.parts
-            case Loop():
-                yield from _steps(item.body)
-
-
-@dataclass(eq=False)
-class Unfolded:
-    """All buffers of a program, and what happens to them in order."""
-
-    stores: list[Store]
-    body: list[Item]
-
-    def items(self, body: Sequence[Item] | None = None) -> Iterator[tuple[Item, int]]:
-        """Every item with the number of times it is executed, a repeat before its body."""
-
-        def walk(items: Sequence[Item], times: int) -> Iterator[tuple[Item, int]]:
-            for item in items:
-                yield item, times
-                if isinstance(item, Loop):
-                    yield from walk(item.body, times * item.count)
-
-        return walk(self.body if body is None else body, 1)
 
 
 def informed(graph: Graph, node: OperatorNode, choices: Mapping[str, Choice]) -> OperatorNode:
@@ -254,7 +134,9 @@ def unfold(
     for node in graph.body:
         if isinstance(node, ReadNode):
             unfolding.outputs(node)
-    return Unfolded(unfolding.stores, _ordered(unfolding.out, _in_several_runs(unfolding.out)))
+    ordered = _ordered(unfolding.out, _in_several_runs(unfolding.out))
+    fuse_steps(ordered, unfolding.stores, unfolding.expander.once)
+    return Unfolded(unfolding.stores, [item for item in ordered if not isinstance(item, Cut)])
 
 
 @dataclass(frozen=True)
@@ -518,9 +400,9 @@ def _in_several_runs(items: Sequence[Step | Loop | Cut]) -> set[Store]:
     return several
 
 
-def _ordered(items: Sequence[Step | Loop | Cut], several: set[Store]) -> list[Item]:
+def _ordered(items: Sequence[Step | Loop | Cut], several: set[Store]) -> list[Item | Cut]:
     """Items in the order of merged phases, those of repeats too."""
-    result: list[Item] = []
+    result: list[Item | Cut] = []
     run: list[Step] = []
     for item in items:
         if isinstance(item, Step):
@@ -530,7 +412,7 @@ def _ordered(items: Sequence[Step | Loop | Cut], several: set[Store]) -> list[It
         run = []
         if isinstance(item, Loop):
             item.body[:] = _ordered(item.body, several)
-            result.append(item)
+        result.append(item)
     return result + _merged(run, several)
 
 
@@ -603,4 +485,4 @@ def _replace(run: list[Step], old: Store, new: Store) -> None:
             step.stores = {n: new if s is old else s for n, s in step.stores.items()}
 
 
-__all__ = ["Expander", "Item", "Loop", "Phase", "PlanError", "Step", "Store", "Unfolded", "unfold"]
+__all__ = ["Expander", "unfold"]

@@ -3,10 +3,45 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Operation, SSAValue
+from collections.abc import Sequence
+from typing import Any
 
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilewright.dialects.buffers.types import buffer_type
 from tilewright.dialects.tile import AllocOp, BindOp, ComputeOp, owner_alloc
-from tilewright.planning.layout import Layout
+from tilewright.planning.fusing import Call, Operand
+
+
+def call_of(op: ComputeOp) -> Call:
+    """A kernel call without IR, for the rules of `planning/fusing.py`."""
+    operands: list[Operand] = []
+    for value, axes in op.operand_maps():
+        kind = buffer_type(value)
+        operands.append(Operand(value, kind.dtype, kind.layout, kind.count, axes))
+    ins, outs = tuple(operands[: op.n_ins]), tuple(operands[op.n_ins :])
+    return Call(op.kernel.data, tuple(op.axes.data.split()), ins, outs, dict(op.scalar_values()), op)
+
+
+def call_before(operand: Operand, call: Call) -> Call | None:
+    """The call that makes an operand for `call` alone (`made_for`)."""
+    value: Any = operand.buffer
+    before = made_for(value, call.origin)
+    return None if before is None else call_of(before)
+
+
+def put_call(last: ComputeOp, call: Call, gone: Sequence[ComputeOp], named: ComputeOp) -> None:
+    """One call in the place of the last of those that it replaces, `named` and located as one of them."""
+
+    def maps(operands: Sequence[Operand]) -> list[tuple[Any, dict[str, int]]]:
+        return [(operand.buffer, dict(operand.axes)) for operand in operands]
+
+    reason, scalars = named.reason.data, tuple(call.scalars.items())
+    fused = ComputeOp(call.kernel, call.axes, maps(call.ins), maps(call.outs), scalars, reason)
+    fused.location = named.location
+    Rewriter.insert_op(fused, InsertPoint.before(last))
+    erase_calls(last, *gone, values=tuple(op.buffers[-1] for op in gone))
 
 
 def made_for(value: SSAValue, call: ComputeOp) -> ComputeOp | None:
@@ -48,13 +83,3 @@ def erase_calls(*calls: ComputeOp, values: tuple[SSAValue, ...]) -> None:
         assert isinstance(op, Operation)
         op.detach()
         op.erase()
-
-
-def same_elements(one: Layout, axis: int, other: Layout, along: int) -> bool:
-    """Whether two storage axes are divided over the tiles alike."""
-    return (one.base, one.tiles, one.axes[axis].extent, one.axes[axis].splits) == (
-        other.base,
-        other.tiles,
-        other.axes[along].extent,
-        other.axes[along].splits,
-    )

@@ -11,7 +11,7 @@ phases are remembered, spans are not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -37,17 +37,8 @@ from tilewright.planning.stages import (
     stage_transfers,
     used_buffers,
 )
-from tilewright.planning.unfold import (
-    Expander,
-    Item,
-    Loop,
-    Phase,
-    Step,
-    Store,
-    Unfolded,
-    kept_fills,
-    places_of,
-)
+from tilewright.planning.steps import KEPT_TRIES, Item, Loop, Phase, Step, Store, Unfolded, kept_fills
+from tilewright.planning.unfold import Expander, places_of
 
 T = TypeVar("T")
 
@@ -198,11 +189,11 @@ class Pricer(Expander):
 
     def price(self, program: Unfolded) -> Price:
         """The price of an unfolded program."""
-        clock = _Clock(self)
+        rows = sum(self.phase(item).rows for item, _ in program.items() if isinstance(item, Phase))
+        needs, crowded, kept = self._memory(program, rows)
+        clock = _Clock(self, kept)
         clock.block(program.body, 1)
         clock.flush(1)
-        rows = sum(self.phase(item).rows for item, _ in program.items() if isinstance(item, Phase))
-        needs, crowded = self._memory(program, rows)
         needs = (*needs, Need("rows", rows, self.row_cap, ""))
         return Price(clock.total, rows, needs, clock.owners, crowded, clock.copied)
 
@@ -271,9 +262,13 @@ class Pricer(Expander):
             found = self._owners[layout] = layout.owners(self.machine.tiles)
         return found
 
-    def _memory(self, program: Unfolded, rows: int) -> tuple[tuple[Need, ...], int]:
+    def _memory(self, program: Unfolded, rows: int) -> tuple[tuple[Need, ...], int, dict[Loop, list[Step]]]:
+        """
+        The event that needs most of each kind of memory, the bytes missing over all operators, and the fills
+        of every repeat that there is room to do once.
+        """
         machine = self.machine
-        lives, events = _lives(program)
+        lives, events, spans = _lives(program)
         support = _support(program, machine)
         patterns: dict[bytes, int] = {}
         rows_of: list[np.ndarray] = []
@@ -305,6 +300,9 @@ class Pricer(Expander):
         sizes = np.array([size for _, size in singles], np.float64)
         needs: list[Need] = []
         crowded = 0
+        left: list[
+            tuple[np.ndarray, np.ndarray]
+        ] = []  # bytes (events, classes), and of which stores they are
         for memory in ("any", *(region.name for region in machine.regions)):
             wanted = np.array(
                 [
@@ -319,6 +317,7 @@ class Pricer(Expander):
             if memory == next((r.name for r in machine.regions if r.executable), None):
                 beside = support.executed + rows
             total = live @ (held * (sizes * wanted)[:, None]) + beside  # (events, classes)
+            left.append((available - total, wanted))
             where = int(total.argmax()) if total.size else 0
             most = int(total.flat[where]) if total.size else beside
             event = where // max(total.shape[1], 1)
@@ -330,14 +329,31 @@ class Pricer(Expander):
                 owner = events[at_event] if at_event < last else ""
                 worst[owner] = max(worst.get(owner, 0), int(over[at_event]))
             crowded += sum(worst.values())
-        return tuple(needs), crowded
+        number_of = {store: i for i, (store, _) in enumerate(singles)}
+
+        def fits(kept: Sequence[tuple[Loop, Store, list[Step]]]) -> bool:
+            for room, wanted in left:
+                more = np.zeros_like(room)
+                for loop, store, _ in kept:
+                    i = number_of[store]
+                    if wanted[i]:
+                        first_of, last_of = spans[loop]
+                        idle = 1 - live[first_of : last_of + 1, i]
+                        more[first_of : last_of + 1] += idle[:, None] * held[i] * sizes[i]
+                if (more > np.maximum(room, 0)).any():
+                    return False
+            return True
+
+        return tuple(needs), crowded, _kept(program, fits)
 
 
 class _Clock:
     """Counts the cycles of a program."""
 
-    def __init__(self, pricer: Pricer) -> None:
+    def __init__(self, pricer: Pricer, kept: Mapping[Loop, list[Step]] | None = None) -> None:
         self.pricer = pricer
+        self.kept = kept or {}
+        """Fills of repeats that are done once."""
         self.total = 0
         self.owners: dict[str, int] = {}
         self.pending = np.zeros(pricer.machine.tiles, np.int64)
@@ -385,7 +401,7 @@ class _Clock:
         Padding that is filled once, the first iteration, then the others behind the patching of rows; every
         iteration is a barrier.
         """
-        kept = kept_fills(loop) if loop.count > 1 else []
+        kept = self.kept.get(loop, [])
         self.block(kept, times)
         self.flush(times)
         if not loop.count:
@@ -435,8 +451,34 @@ def _largest_ranges(machine: Machine) -> dict[str, int]:
     return longest
 
 
-def _lives(program: Unfolded) -> tuple[dict[Store, tuple[int, int]], list[str]]:
-    """First and last event of every buffer that is used, and the operator of each event."""
+def _kept(
+    program: Unfolded, fits: Callable[[Sequence[tuple[Loop, Store, list[Step]]]], bool]
+) -> dict[Loop, list[Step]]:
+    """
+    Fills that are done once before their repeat: as placing tries it, of all buffers of which that may be, or
+    of all but the few largest; none where those have no room.
+    """
+    order = {store: i for i, store in enumerate(program.stores)}
+    found = [
+        (item, store, fills)
+        for item, _ in program.items()
+        if isinstance(item, Loop) and item.count > 1
+        for store, fills in kept_fills(item).items()
+    ]
+    found.sort(key=lambda kept: (kept[1].buffer.bytes, order[kept[1]]))
+    for count in range(len(found), max(len(found) - KEPT_TRIES, 0), -1):
+        if fits(found[:count]):
+            result: dict[Loop, list[Step]] = {}
+            for loop, _, fills in found[:count]:
+                result.setdefault(loop, []).extend(fills)
+            return result
+    return {}
+
+
+def _lives(
+    program: Unfolded,
+) -> tuple[dict[Store, tuple[int, int]], list[str], dict[Loop, tuple[int, int]]]:
+    """First and last event of every buffer that is used, the operator of each event, events of repeats."""
     events: list[str] = []
     uses: list[tuple[Store, int, int, tuple[Loop, ...]]] = []
     spans: dict[Loop, tuple[int, int]] = {}
@@ -464,7 +506,7 @@ def _lives(program: Unfolded) -> tuple[dict[Store, tuple[int, int]], list[str]]:
                 break
         known = lives.get(store)
         lives[store] = (first, last) if known is None else (min(first, known[0]), max(last, known[1]))
-    return lives, events
+    return lives, events, spans
 
 
 def _life(store: Store, lives: dict[Store, tuple[int, int]], last: int) -> tuple[int, int]:

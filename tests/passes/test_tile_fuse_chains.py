@@ -68,7 +68,7 @@ def test_products_are_rounded_before_they_are_added(chain: str, kind: type[np.fl
 def test_chains_and_calls_one_by_one_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     given = values(np.float16)
     chain = compiled(GATED, "f16")
-    monkeypatch.setattr("tilewright.passes.tile_fuse_chains.CHAINS", ())
+    monkeypatch.setattr("tilewright.planning.fusing.CHAINS", ())
     calls = compiled(GATED, "f16")
     assert "chain.silu_mul" in chain.text() and "chain" not in calls.text()
     fused, apart = tilewright.run(chain, given), tilewright.run(calls, given)
