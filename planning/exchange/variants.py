@@ -39,8 +39,8 @@ WORTH = 0.998
 TRAIN = 256
 """Words that are sent to one set of receivers without a gap, at most (in 8-byte items: whole messages)."""
 
-TRAIN_SINGLE = 1
-"""The same for single receivers."""
+TRAIN_SINGLE, TRAIN_MANY = 1, 96
+"""The same for single receivers, and for those where the messages are more than `EFFORT`."""
 
 FEW = 1.5
 """Mean number of receivers below which multicasts may be sent one by one."""
@@ -158,11 +158,13 @@ def _runner(
 ) -> tuple[int, Callable[[Variant], Ints]]:
     """
     What scheduling the sends once takes (in messages), and a function that does it: the start cycle of every
-    send. `apart`: those with several receivers go first, the others follow.
+    send. `apart`: those with several receivers go first, the others follow. Of very many messages those of a
+    sender to one receiver go in trains: there is effort for several variants then.
     """
+    one = TRAIN_SINGLE if len(sends) <= EFFORT else TRAIN_MANY
     if not apart:
         single = int(sends.count.max()) == 1
-        trains = Trains.of(sends, machine, TRAIN_SINGLE if single else TRAIN)
+        trains = Trains.of(sends, machine, one if single else TRAIN)
         run = single_receivers if single else multicasts
         cost = len(trains.tile) * (1 if single else 3)
         return cost, lambda variant: trains.starts(run(trains, earliest, position, machine, variant))
@@ -175,7 +177,7 @@ def _runner(
     np.maximum.at(busy, first.tile, end)
     lent = np.flatnonzero(first.paired)
     np.maximum.at(busy, np.asarray(machine.partner(first.tile[lent]), np.int64), end[lent])
-    rest = Trains.of(sends.take(alone), machine, TRAIN_SINGLE)
+    rest = Trains.of(sends.take(alone), machine, one)
 
     def run_apart(variant: Variant) -> Ints:
         start = np.empty(len(sends), np.int64)

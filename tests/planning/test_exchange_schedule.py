@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -292,3 +293,34 @@ def test_words_only():
     assert schedule(both, machine).paired_share == 1 and estimate(both, machine).paired == 1
     assert schedule(both, machine, paired=False).paired_share == 0
     assert estimate(both, machine, paired=False).paired == 0
+
+
+def parts_of_blocks(rows: int, columns: int, parts: int, panels: int) -> Messages:
+    """
+    Partial sums to the owners of blocks of rows: `parts` tiles, one after another, send to as many that lie a
+    row of blocks apart, in messages of 48 words by `panels` that do not merge.
+    """
+    r, c, k, to, p = np.ix_(*map(np.arange, (rows, columns, parts, parts, panels)))
+    sender, receiver = (r * columns + c) * parts + k, (r * parts + to) * columns + c
+    return spread(sender, 0, (p * parts + to) * 200, receiver, 1, (k * panels + p) * 200, 192)
+
+
+def test_very_many_messages_go_in_trains(monkeypatch: pytest.MonkeyPatch):
+    """Both ways are legal and bring the same."""
+    machine, wanted = load("t64"), parts_of_blocks(2, 4, 8, 6)
+    whole = schedule(wanted, machine)
+    monkeypatch.setattr(importlib.import_module("tilewright.planning.exchange.variants"), "EFFORT", 0)
+    trains = schedule(wanted, machine)
+    for made in (whole, trains):
+        assert_legal(made, machine)
+    assert np.array_equal(whole.recv_words, trains.recv_words)
+    assert trains.horizon <= 1.5 * 8 * 6 * 48
+
+
+@pytest.mark.slow
+def test_very_many_messages_take_less_than_a_quarter_more_than_their_words():
+    """The shape of a down product's partials on 4 x 12 x 30 tiles: 15,725 cycles one by one."""
+    machine = load("c600")
+    made = schedule(parts_of_blocks(4, 12, 30, 6), machine)
+    assert_legal(made, machine)
+    assert made.horizon <= 1.25 * 30 * 6 * 48
