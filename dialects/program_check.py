@@ -15,8 +15,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects.tensor.base import ELEMENT_TYPES, tensor_type_fault
-from tilewright.dialects.tile_layout import verify_placement
-from tilewright.dialects.tile_repeat import SequenceType
+from tilewright.dialects.tile_layout import placement, verify_placement
+from tilewright.dialects.tile_repeat import RepeatOp, SequenceType
 
 OUR_PREFIXES = ("tile_tensor.", "tile_repeat.", "tile_layout.")
 
@@ -73,8 +73,9 @@ def unsupported(op: Operation, why: str | None = None) -> UnsupportedProgram:
 
 def check_types(function: FuncOp, machine: str | None = None) -> None:
     """
-    `UnsupportedProgram` where the function or one of our operations has a value that does not compile, or one
-    whose layout the machine (name or file) does not have the tiles for.
+    `UnsupportedProgram` where the function or one of our operations has a value that does not compile, one
+    whose layout the machine (name or file) does not have the tiles for, or one that a repeat carries and that
+    no iteration could write.
     """
     for number, type_ in enumerate(function.function_type.inputs):
         _check(type_, f"argument {number}", function, machine)
@@ -87,6 +88,8 @@ def check_types(function: FuncOp, machine: str | None = None) -> None:
             for block in region.blocks:
                 for argument in block.args:
                     _check(argument.type, f"argument {argument.index} of the body", op, machine)
+        if isinstance(op, RepeatOp):
+            _check_carried(op)
         for result in op.results:
             _check(result.type, f"the result of {op.name}", op, machine)
 
@@ -106,6 +109,18 @@ def type_fault(type_: Attribute) -> str | None:
     while isinstance(type_, SequenceType):
         type_ = type_.element
     return tensor_type_fault(type_)
+
+
+def _check_carried(repeat: RepeatOp) -> None:
+    """Every iteration writes what it carries."""
+    for argument in repeat.carried_args:
+        placed = placement(argument.type)
+        if placed is not None and not placed[1].is_injective():
+            raise UnsupportedProgram(
+                f"carried value {argument.index}: view '{placed[1]}' gives several elements one place, "
+                "no iteration can write it",
+                location=repeat,
+            )
 
 
 def _check(type_: Attribute, what: str, where: Operation, machine: str | None) -> None:

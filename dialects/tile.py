@@ -185,6 +185,19 @@ def scalar_attr(value: float) -> Attribute:
     return FloatAttr(value, f32) if isinstance(value, float) else IntegerAttr(int(value), i64)
 
 
+def _scalar_fault(scalars: DictionaryAttr) -> str | None:
+    """Why a dictionary cannot be the scalars of a call; None where it can."""
+    for name, value in scalars.data.items():
+        if not isinstance(value, IntegerAttr | FloatAttr):
+            return f"scalar {name!r} is {value}, which is no number"
+    return None
+
+
+def _scalar_values(scalars: DictionaryAttr) -> list[tuple[str, int | float]]:
+    numbers = cast("dict[str, IntegerAttr | FloatAttr]", scalars.data)
+    return [(name, attr.value.data) for name, attr in numbers.items()]
+
+
 @irdl_op_definition
 class ComputeOp(IRDLOperation):
     """A kernel of the registry, on every tile that owns a part of its operands."""
@@ -228,12 +241,11 @@ class ComputeOp(IRDLOperation):
         return [(b, parse_map(m.data)) for b, m in zip(self.buffers, self.maps, strict=True)]
 
     def scalar_values(self) -> tuple[tuple[str, int | float], ...]:
-        return tuple(
-            (name, attr.value.data)  # type: ignore[union-attr]
-            for name, attr in sorted(self.scalars.data.items())
-        )
+        return tuple(sorted(_scalar_values(self.scalars)))
 
     def verify_(self) -> None:
+        if (fault := _scalar_fault(self.scalars)) is not None:
+            raise VerifyException(fault)
         if len(self.maps) != len(self.buffers):
             raise VerifyException(f"{len(self.buffers)} operands but {len(self.maps)} axis maps")
         try:
@@ -284,7 +296,9 @@ class ComputeOp(IRDLOperation):
             attr = parser.parse_attribute()
             if not isinstance(attr, DictionaryAttr):
                 parser.raise_error("scalars are a dictionary of numbers")
-            scalars = [(k, v.value.data) for k, v in attr.data.items()]  # type: ignore[union-attr]
+            if (fault := _scalar_fault(attr)) is not None:
+                parser.raise_error(fault)
+            scalars = _scalar_values(attr)
         reason = parser.parse_str_literal() if parser.parse_optional_keyword("for") else ""
         attributes = parse_attributes(parser)
         parser.parse_punctuation(":")

@@ -19,6 +19,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects.entry import entry_function
+from tilewright.dialects.program_check import check_types
 from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
 from tilewright.passes.ir.homes import Home, check_pinned, find_homes, materialise, unencodable
@@ -42,6 +43,7 @@ class TileConvertCompactMicroPanelsPass(ProgramPass):
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
+        check_types(entry_function(op), machine.reference)
         homes = find_homes(op)
         check_pinned(homes, machine)
         chosen = choose_forms(homes, machine, self.panels, self.budget or machine.sram_bytes // 2)

@@ -30,8 +30,8 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects import tile
-from tilewright.dialects.entry import Entry, read_entry
-from tilewright.dialects.program_check import unsupported
+from tilewright.dialects.entry import Entry, entry_function, read_entry
+from tilewright.dialects.program_check import check_types, unsupported
 from tilewright.dialects.tile import AllocOp, BindOp, BufferType, ComputeOp, ExchangeOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
 from tilewright.instrumentation import remark
@@ -77,6 +77,7 @@ class TileLowerToBuffersPass(ProgramPass):
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
+        check_types(entry_function(op), machine.reference)
         entry = read_entry(op)
         function = lower_entry(entry, machine)
         block = entry.func.parent_block()

@@ -22,6 +22,7 @@ from xdsl.dialects.func import FuncOp
 from tilewright import settings
 from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import entry_function, read_entry
+from tilewright.dialects.program_check import check_types
 from tilewright.instrumentation import remark
 from tilewright.machine import Machine
 from tilewright.options import MACHINE_OPTION, option
@@ -52,6 +53,7 @@ class TileSelectHomesPass(ProgramPass):
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op, self.machine)
+        check_types(entry_function(op), machine.reference)
         homes = find_homes(op)
         check_pinned(homes, machine)
         before = [home.group for home in homes]

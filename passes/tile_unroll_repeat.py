@@ -220,7 +220,6 @@ class TileUnrollRepeatPass(ProgramPass):
     name = "tile-unroll-repeat"
 
     def apply_to_program(self, ctx: Context, op: ModuleOp) -> None:
-        check_types(
-            entry_function(op), machine_name(op)
-        )  # conversions are made of the layouts that stand there
+        # Conversions are made of the layouts that stand there.
+        check_types(entry_function(op), machine_name(op))
         unroll_repeats(op)

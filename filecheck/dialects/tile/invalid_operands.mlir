@@ -17,3 +17,15 @@
 // CHECK: scalars are a dictionary of numbers
 %x = tile.alloc "x" activations : !tile.buffer<f16, "[8, 16]">
 tile.compute "fill" () -> (%x "flat") axes "n" scalars 3 : i64 : !tile.buffer<f16, "[8, 16]">
+
+// -----
+
+// CHECK: scalar 'value' is unit, which is no number
+%x = tile.alloc "x" activations : !tile.buffer<f16, "[8, 16]">
+tile.compute "fill" () -> (%x "flat") axes "n" scalars {value} : !tile.buffer<f16, "[8, 16]">
+
+// -----
+
+// CHECK: scalar 'value' is "none", which is no number
+%x = tile.alloc "x" activations : !tile.buffer<f16, "[8, 16]">
+"tile.compute"(%x) <{kernel = "fill", inputs = 0 : i64, maps = ["flat"], axes = "n", scalars = {value = "none"}, reason = ""}> : (!tile.buffer<f16, "[8, 16]">) -> ()
