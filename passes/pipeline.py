@@ -324,7 +324,7 @@ def compile(
 
 
 ATTEMPT_NODES = 20_000
-"""Units placed before another plan is tried."""
+"""Units placed before another plan is tried; the default rule's may take as many as without a search."""
 
 
 PLAN_ERRORS = (AllocationError, RowsTooLong, PlanError)
@@ -377,7 +377,8 @@ class _Attempts:
             for homes in self.modes():
                 failure = self.attempt(search, state, homes, original)
                 if failure is None:
-                    search.accept(state, homes)
+                    if not search.accept(state, homes):
+                        break
                     report(search, state)
                     return
                 missing, memory = what_is_missing(failure)
@@ -385,11 +386,14 @@ class _Attempts:
                     nearest = missing, state, homes
                 if not isinstance(failure, PLAN_ERRORS):
                     break  # nor can other homes
-            assert failure is not None
+            if failure is None:
+                continue  # it fits; what is better is tried first
             said = failure.diagnosis.to_json() if isinstance(failure, AllocationError) else None
             search.refuse(state, failure.message, memory, missing, homes, said)
             if not isinstance(failure, PLAN_ERRORS):
                 search.fall_back()
+            if search.default_fits is not None:
+                continue
             if search.exhausted or search.key(search.best()) in search.refused:
                 report(search, state)
                 assert nearest is not None
@@ -423,10 +427,13 @@ class _Attempts:
             _restore(self.program, original)
         todo = self.left(homes)
         start = [stage.name for stage in todo].index(TilePlanLayoutsPass.name)
-        decisions = search.decisions(state)
+        # the default rule's plan is tried as without a search, so that nothing is refused for a search
+        unsearched = search.is_default(state) and homes == self.options.homes
+        decisions = Decisions() if unsearched else search.decisions(state)
         options = Options(self.options.machine, search.demanded, homes, "off", decisions)
+        nodes = ATTEMPT_NODES if trial and not unsearched else None
         try:
-            with use(replace(current(), trial=trial, allocation_nodes=ATTEMPT_NODES if trial else None)):
+            with use(replace(current(), trial=trial, allocation_nodes=nodes)):
                 for stage in todo[start:]:
                     self.stage(stage, options)
         except TileError as error:

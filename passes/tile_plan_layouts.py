@@ -35,7 +35,7 @@ from tilewright.planning.operators import Choice
 from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import Decisions, choose
 from tilewright.planning.search.report import write_report
-from tilewright.planning.search.search import BUDGETS, DEFAULT_EFFORT, Effort, Search, State, is_anything_free
+from tilewright.planning.search.search import BUDGETS, Effort, Search, State, effort_for, is_anything_free
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ def plan_layouts(
 def searched(
     module: ModuleOp, demanded: Plan, option: str | None, effort: Effort | None = None
 ) -> Search | None:
-    """The search for a module's plan; None where it is off, or nothing is left to decide."""
-    effort = effort or settings.current().search or DEFAULT_EFFORT
+    """The search for a module's plan; None where it is off (`effort_for`), or nothing is left to decide."""
+    effort = effort or settings.current().search or effort_for(demanded)
     if effort == "off":
         return None
     program, machine = _program(module, demanded, option)

@@ -13,7 +13,8 @@ As a file it is JSON:
 An operator's name is that of its value in the program's text, prefixed by its repeats; a home is named by the
 tensor it is loaded from, a layout by the argument of the repeat's body. A layout's second text is the view;
 it is left out where it is the identity. A plan that is given to a compilation need not be whole: what it does
-not name is chosen by the default rule. Version 1 had neither strategies, homes nor layouts, and is read too.
+not name is chosen by the default rule, or searched where an effort is given with it. Version 1 had neither
+strategies, homes nor layouts, and is read too.
 """
 
 from __future__ import annotations

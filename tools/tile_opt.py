@@ -152,7 +152,12 @@ class TileOptMain(xDSLOptMain):
             metavar="NAME|FILE",
             help="machine for passes that are not given one: c600, t4, t16, t64 or a TOML file",
         )
-        add("--plan", type=Path, metavar="FILE", help="plan file that forces the planner's choices")
+        add(
+            "--plan",
+            type=Path,
+            metavar="FILE",
+            help="plan file that forces the planner's choices, without a search unless --search says so",
+        )
         add(
             "--search",
             choices=("off", "fast", "full"),

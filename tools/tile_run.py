@@ -70,7 +70,12 @@ def _parser() -> ToolParser:
     parser.add_argument(
         "--entry", metavar="NAME", help="the function to run (default: the only program, or @main)"
     )
-    parser.add_argument("--plan", type=Path, metavar="FILE", help="plan file that forces plan records")
+    parser.add_argument(
+        "--plan",
+        type=Path,
+        metavar="FILE",
+        help="plan file that forces plan records, without a search unless --search says so",
+    )
     parser.add_argument(
         "--dump-plan", type=Path, metavar="FILE", help="write the plan records in use, as --plan reads them"
     )

@@ -73,7 +73,7 @@ BUDGETS: Mapping[str, Budget] = {
 }
 
 DEFAULT_EFFORT: Effort = "off"
-"""How much is searched where nobody says."""
+"""How much is searched where nobody says, and no plan is given."""
 
 WORTH = 0.998
 """
@@ -89,6 +89,9 @@ CROWDED = 6
 
 RISE = 4.0
 """Factor by which the multipliers rise in every round."""
+
+FURTHER = 2
+"""Plans that are still tried where another was refused and the default rule's is known to fit."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,8 @@ class Search:
     batch: int = BATCH
     tried: list[Tried] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
+    default_fits: int | None = None
+    """The round in which the default rule's plan was found to fit, behind others that were refused."""
 
     def __post_init__(self) -> None:
         program = Program(self.graph, self.machine, self.demanded, self.balanced, self.row_cap)
@@ -188,7 +193,14 @@ class Search:
     # -- answers
 
     def best(self) -> State:
-        """The plan that looks best among those that were not refused."""
+        """
+        The plan that looks best among those that were not refused. Behind the first that was, it is the
+        default rule's: what it fits is not refused, and what is tried then has to be better.
+        """
+        if self.default_fits is not None:
+            return self.better_than_default() or self.favourite
+        if self.default_is_due:
+            return self.favourite
         if not self.searched:
             self.run(self.favourite)
         states = [s for key, s in self.known.items() if key not in self.refused]
@@ -199,6 +211,33 @@ class Search:
         if favourite is not None and not self.lacks(favourite) and found.value > WORTH * favourite.value:
             return favourite
         return found
+
+    def is_default(self, state: State) -> bool:
+        """Whether a plan is the default rule's."""
+        return self.key(state) == self.key(self.favourite)
+
+    @property
+    def default_is_due(self) -> bool:
+        """
+        Whether the default rule's plan comes next: another was refused and it was not tried, though its price
+        says that it fits, or nothing else may be tried behind it.
+        """
+        untried = self.key(self.favourite) not in self.refused
+        last = len(self.rounds) + 1 >= self.budget.rounds
+        return bool(self.rounds) and untried and (self.favourite.price.short <= 0 or last)
+
+    def better_than_default(self) -> State | None:
+        """What is worth a try though the default rule's plan fits: known, cheaper, and not refused."""
+        assert self.default_fits is not None
+        if self.exhausted or len(self.rounds) - self.default_fits >= FURTHER:
+            return None
+        limit = WORTH * self.favourite.price.cycles
+        better = [
+            s
+            for key, s in self.known.items()
+            if key not in self.refused and s.price.cycles <= limit and not self.lacks(s)
+        ]
+        return min(better, key=lambda s: s.price.cycles, default=None)
 
     def refuse(
         self,
@@ -230,10 +269,19 @@ class Search:
         self.known = {}
         self.searched = True
 
-    def accept(self, state: State, homes: str = "") -> None:
-        """Record that a plan fits."""
-        number = len(self.rounds) + 1
+    def accept(self, state: State, homes: str = "") -> bool:
+        """
+        Record that a plan fits; whether it is the one to take. The default rule's, tried because another was
+        refused, is not while a better one is known; it is when it comes back.
+        """
+        is_default, number = self.is_default(state), len(self.rounds) + 1
+        if is_default and self.default_fits is not None:
+            return True
         self.rounds.append(Round(number, state.price.cycles, state.price.short, "", homes=homes))
+        if number == 1 or not is_default:
+            return True
+        self.default_fits = number
+        return self.better_than_default() is None
 
     def decisions(self, state: State) -> Decisions:
         """
@@ -547,6 +595,11 @@ def free_carried(graph: Graph, node: RepeatNode, demanded: Plan) -> list[Carried
     """The carried values of a repeat whose layout neither the program's text nor the plan names."""
     values = ((c, graph.values[c.argument]) for c in node.carried)
     return [c for c, value in values if value.placement is None and value.name not in demanded.layouts]
+
+
+def effort_for(demanded: Plan) -> Effort:
+    """How much is searched where nobody says: a plan that is given is replayed, and not searched."""
+    return "off" if demanded.operators or demanded.homes or demanded.layouts else DEFAULT_EFFORT
 
 
 def is_anything_free(graph: Graph, demanded: Plan) -> bool:

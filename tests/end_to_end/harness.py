@@ -80,11 +80,11 @@ def too_big(error: TileError) -> bool:
 
 
 def compile_text(
-    text: str, machine_name: str, rng: random.Random | None = None, search: Effort | None = None
+    text: str, machine_name: str, rng: random.Random | None = None, search: Effort = "off"
 ) -> Compiled:
     """
-    The program for a machine; with `rng`, under plans that it forces; what those leave is searched as by
-    default, or as `search` says.
+    The program for a machine; with `rng`, under plans that it forces; what those leave is searched as
+    `search` says.
     """
     return compile_module(parse_module(text, ctx=(ctx := context())), ctx, machine_name, rng, search)
 
@@ -94,7 +94,7 @@ def compile_module(
     ctx: Context,
     machine_name: str,
     rng: random.Random | None = None,
-    search: Effort | None = None,
+    search: Effort = "off",
 ) -> Compiled:
     """As `compile_text`; the module is consumed."""
     machine, given = load(machine_name), module.clone()
@@ -113,7 +113,7 @@ def plan(
     ctx: Context,
     machine: Machine,
     rng: random.Random | None,
-    search: Effort | None = None,
+    search: Effort = "off",
 ) -> None:
     """
     Choose layouts, with random records on the operations if there is an `rng`. A leader that cannot lead is

@@ -19,15 +19,16 @@ from tilewright.passes.tile_lower_to_buffers import TileLowerToBuffersPass
 from tilewright.planning.operators import Operator, strategies
 from tilewright.planning.operators.cast_panels import PANELS
 from tilewright.planning.plan import Plan
+from tilewright.planning.search import search
 from tilewright.planning.search.search import DEFAULT_EFFORT
 from tilewright.tools import tile_opt, tile_run
 
 SMALL = vit.build(Shape(tokens=8, width=32, heads=2, mlp=64, layers=2, batch=1, patch=12)).program
 
 
-def planned(text: str, search: Any = None, plan: Plan | None = None) -> ModuleOp:
+def planned(text: str, effort: Any = None, plan: Plan | None = None) -> ModuleOp:
     module = parse_module(text, ctx=(ctx := context()))
-    pipeline.compile(module, "t4", plan, context=ctx, until="tile-plan-layouts", search=search)
+    pipeline.compile(module, "t4", plan, context=ctx, until="tile-plan-layouts", search=effort)
     return module
 
 
@@ -69,6 +70,19 @@ def test_a_whole_plan_is_not_searched(fast: ModuleOp, monkeypatch: pytest.Monkey
     assert plan_of(planned(SMALL, "fast", plan)).operators == plan.operators
     with pytest.raises(AssertionError, match="a search"):
         planned(SMALL, "fast")
+
+
+def test_a_plan_that_is_given_is_replayed(fast: ModuleOp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a word of the search the rest follows the default rule, whatever is the default."""
+    plan = plan_of(fast)
+    name, record = next(iter(plan.operators.items()))
+    monkeypatch.setattr(search, "DEFAULT_EFFORT", "fast")
+    for part in (Plan({name: record}), Plan(layouts={"x": ("",)}), Plan(homes={"w": ("",)})):
+        assert search.effort_for(part) == "off"
+    part = Plan({name: record})
+    replayed = str(planned(SMALL, plan=part))
+    assert replayed == str(planned(SMALL, "off", part)) != str(planned(SMALL, "fast", part))
+    assert str(planned(SMALL, plan=Plan())) == str(planned(SMALL)) == str(fast)
 
 
 def test_a_plan_that_cannot_be_lowered_gives_way_to_the_default_rule(monkeypatch: pytest.MonkeyPatch) -> None:
