@@ -18,7 +18,7 @@ from typing import Any
 
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
-from tilewright.machine.dtypes import itemsize
+from tilewright.machine.dtypes import is_fp8, itemsize
 from tilewright.planning.graph import Graph, Node, OperatorNode, RepeatNode
 from tilewright.planning.operators.matmul.shape import canonical
 
@@ -26,6 +26,8 @@ VIEWS = ("transpose", "reshape", "slice", "broadcast")
 """Operators whose result may be storage of their operand."""
 RESULT_ONLY = ("concat", "pad", "reduce")
 """Operators that may let go of operands before the result is complete."""
+CASTS_APART = ("bias_gelu",)
+"""Operators whose one kernel stores no casts (`machine.kernels.scalars.STORES`): they store their result."""
 
 
 class TooLarge(TileError):
@@ -62,6 +64,7 @@ def lower_bound(graph: Graph) -> Need:
         for node in graph.nodes()
         if isinstance(node, OperatorNode) and node.operator.name in VIEWS and node.operands
     }
+    stored = _stored_casts(graph)
     for node, repeats in _operators(graph.body):
         name = node.operator.name
         if name in VIEWS or not node.results or node.results[0] not in graph.uses:
@@ -74,10 +77,13 @@ def lower_bound(graph: Graph) -> Need:
                 if collected.result in graph.uses:
                     _hold(held, graph, collected.result)
         result = sum(_bytes(graph, value) for value in node.results)
+        if node.results[0] in stored:
+            result //= itemsize("f16")
         operands: list[dict[int, int]] = []
         for value in node.operands:
             root, nbytes = _root(graph, sources, value)
-            operands.append({root: nbytes} if graph.values[root].origin != "parameter" else {})
+            counts = graph.values[root].origin != "parameter" and (name != "cast" or root not in stored)
+            operands.append({root: nbytes} if counts else {})
         if name in RESULT_ONLY:
             moments = [(result, operands[:0])]
         elif name == "attention":  # queries are read before the result is made, values after
@@ -93,6 +99,22 @@ def lower_bound(graph: Graph) -> Need:
             if live > best.live:
                 best = Need(parameters, live, node)
     return best
+
+
+def _stored_casts(graph: Graph) -> set[int]:
+    """Results in f16 that are never there if the call that makes them stores what a cast makes of them."""
+    found: set[int] = set()
+    for value, node in graph.makers.items():
+        if graph.values[value].dtype != "f16" or node.operator.name in (*VIEWS, *CASTS_APART):
+            continue
+        uses = graph.uses.get(value, ())
+        while len(uses) == 1 and isinstance(reader := uses[0].node, OperatorNode):
+            if reader.operator.name == "cast" and is_fp8(graph.values[reader.results[0]].dtype):
+                found.add(value)
+            if reader.operator.name not in VIEWS:
+                break
+            uses = graph.uses.get(reader.results[0], ())
+    return found
 
 
 def product_code(graph: Graph, machine: Machine) -> dict[str, int]:

@@ -16,9 +16,12 @@ from tilewright.dialects.tile_asm import module_to_program
 from tilewright.frontends.workloads import vit
 from tilewright.frontends.workloads.encoder import Shape
 from tilewright.machine import load
+from tilewright.machine.kernels import kernel
+from tilewright.machine.kernels.scalars import STORES
 from tilewright.passes import pipeline
 from tilewright.passes.ir.graph import GraphOfModule
 from tilewright.planning.memory.capacity import (
+    CASTS_APART,
     TooLarge,
     capacity,
     check_capacity,
@@ -73,6 +76,21 @@ def test_what_is_counted() -> None:
     need = lower_bound(graph(body))
     assert need.parameters == 2 * 16 * 32  # nobody reads %u
     assert need.live == 2 * 2 * 8 * 32 and need.operator is not None and need.operator.name == "y"
+
+
+def test_a_cast_that_is_stored_at_once_counts_alone() -> None:
+    """Its operand in f16 is never there: the call before the cast stores 8-bit floats."""
+    text = """func.func @main(%x: tensor<22400xf16>) -> tensor<22400xf8E4M3FNUZ> {
+  %s = tile_tensor.tanh %x : (tensor<22400xf16>) -> tensor<22400xf16>
+  %c = tile_tensor.cast %s : (tensor<22400xf16>) -> tensor<22400xf8E4M3FNUZ>
+  func.return %c : tensor<22400xf8E4M3FNUZ>
+}"""
+    held, bound = held_and_bound(text, "t4")
+    assert bound == 3 * 22_400 <= held < 4 * 22_400
+
+
+def test_operators_whose_casts_stay_apart_store_none() -> None:
+    assert all(STORES[0] not in kernel(name).scalars for name in CASTS_APART)
 
 
 LAYERS = """func.func @main(%x: tensor<64x512xf16>,
