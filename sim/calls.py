@@ -8,7 +8,7 @@ each such group and set of addresses, what depends on contents at every call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd, prod
 
@@ -20,6 +20,7 @@ from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize, numpy_dtype
 from tilewright.machine.kernels import Kernel, OperandRule, UnknownKernel, kernel
 from tilewright.machine.kernels.measurements import evidence
+from tilewright.machine.numerics import workers
 from tilewright.sim.access import (
     Access,
     Tiles,
@@ -44,6 +45,8 @@ from tilewright.sim.supervisor import DecodedCall, DecodedOperand
 
 CHUNK_BYTES = 200 << 20
 """Bound of the temporaries of one kernel evaluation: tiles are taken in chunks that stay below it."""
+PIECE_ELEMENTS = 1 << 21
+"""Operand elements that a thread evaluates at a time; less than a quarter of it is not worth a thread."""
 ARITHMETIC_BYTES = 32
 """Temporaries per operand element while a kernel is evaluated (f64 intermediates)."""
 ELEMENTS_PER_BYTE = 16
@@ -291,23 +294,32 @@ class Calls:
         phase: Phase,
     ) -> None:
         sources, targets = bound[: len(call.ins)], bound[len(call.ins) :]
+        elements = max(1, sum(item.access.elements for item in bound))
         per_tile = sum(item.access.elements * (item.access.itemsize + ARITHMETIC_BYTES) for item in bound)
         chunk = max(1, CHUNK_BYTES // max(per_tile, 1))
+        threads = workers.count() if elements * len(group.numbers) >= PIECE_ELEMENTS // 4 else 1
         outs_dtype = tuple(item.operand.dtype for item in targets)
+
+        def evaluate(pieces: Iterator[npt.NDArray[np.int64]]) -> None:
+            for numbers in pieces:
+                tiles = group.tiles if len(numbers) == len(group.numbers) else as_tiles(numbers)
+                arrays: list[np.ndarray] = []
+                for item in sources:
+                    raw = gather(self.memory.data, tiles, item.address - self.memory.base, item.access)
+                    arrays.append(raw.view(numpy_dtype(item.operand.dtype)))
+                results = function(arrays, outs_dtype, scalars, group.extents)
+                for item, values in zip(targets, results, strict=True):
+                    self._store(tiles, item, values, entry, phase)
+
         for first in range(0, len(group.numbers), chunk):
             numbers = group.numbers[first : first + chunk]
             tiles = group.tiles if len(numbers) == len(group.numbers) else as_tiles(numbers)
-            arrays: list[np.ndarray] = []
             for item in sources:
                 self._check_read(tiles, item, entry, phase)
-                at = item.address - self.memory.base
-                raw = gather(self.memory.data, tiles, at, item.access)
-                arrays.append(raw.view(numpy_dtype(item.operand.dtype)))
             for item in targets:
                 self._check_write(tiles, item, entry, phase)
-            results = function(arrays, outs_dtype, scalars, group.extents)
-            for item, values in zip(targets, results, strict=True):
-                self._store(tiles, item, values, entry, phase)
+            count = max(len(numbers) * elements // (threads * PIECE_ELEMENTS), 1) * threads
+            workers.share(np.array_split(numbers, min(count, len(numbers))), evaluate, threads)
 
     def _store(self, tiles: Tiles, item: _Bound, values: np.ndarray, entry: Kernel, phase: Phase) -> None:
         expected = np.dtype(numpy_dtype(item.operand.dtype))

@@ -441,6 +441,8 @@ class Executor:
 
     def _refuse_persistent(self, delivery: fabric.Delivery, phase: Phase) -> None:
         """Code, tables and parameters outlive a phase: no receive may touch them."""
+        if not fabric.touches(delivery, self.memory.persistent):
+            return
         flat = self.memory.persistent.reshape(-1)
         for size in np.unique(delivery.nwords).tolist():
             pieces = np.flatnonzero(delivery.nwords == size)

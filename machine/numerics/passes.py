@@ -8,22 +8,14 @@ pass width alone; see `_PassSums` for why neither blocks, threads, BLAS nor CPU 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from math import prod
 
 import numpy as np
 
 from tilewright.machine import dtypes
+from tilewright.machine.numerics import workers
 from tilewright.machine.numerics.rounding import EXPONENT_MASK, Array, decoder, largest, round_to
-
-
-def _workers() -> int:
-    try:
-        return max(1, min(4, len(os.sched_getaffinity(0))))
-    except AttributeError:  # pragma: no cover - platforms without affinity
-        return max(1, min(4, os.cpu_count() or 1))
 
 
 class _Buffers:
@@ -44,23 +36,10 @@ class _Buffers:
 _Item = Callable[[_Buffers], None]
 
 
-def _run(items: Sequence[_Item], parallel: bool) -> None:
-    """Run independent work items; each writes its own part of the result, so their order cannot matter."""
-    waiting = iter(items)
-
-    def work() -> None:
-        buffers = _Buffers()
-        for item in waiting:  # of all workers: the next one takes the next item
-            item(buffers)
-
-    workers = min(_workers(), len(items)) if parallel else 1
-    if workers < 2:
-        work()
-        return
-    # A pool per call: a pool kept for good would hang in a forked child.
-    with ThreadPoolExecutor(workers) as pool:
-        for done in [pool.submit(work) for _ in range(workers)]:
-            done.result()
+def _run(items: Iterator[_Item]) -> None:
+    buffers = _Buffers()
+    for item in items:
+        item(buffers)
 
 
 def _quantum_log2(a_name: str, w_name: str) -> int | None:
@@ -309,7 +288,7 @@ def _gemm3(
     results = min(_BLOCK_RESULTS, _BLAS_PRODUCTS // width)
     step_n = n if n <= 256 else _even(n, 128)
     step_m = _even(m, results // step_n)
-    step_b = _even(batch, min(_BLOCK_RESULTS // (step_n * step_m), -(-batch // _workers())))
+    step_b = _even(batch, min(_BLOCK_RESULTS // (step_n * step_m), -(-batch // workers.count())))
 
     def item(b: slice, i: slice, j: slice) -> _Item:
         start = None if initial is None else initial[b, i, j]
@@ -325,7 +304,7 @@ def _gemm3(
         for i in range(0, m, step_m)
         for j in range(0, n, step_n)
     ]
-    _run(items, parallel=out.size * max(depth, 1) > 1 << 21)
+    workers.share(items, _run, workers.count() if out.size * max(depth, 1) > 1 << 21 else 1)
 
 
 def _check_gemm(a: Array, w: Array, acc_dtype: str, scale: int) -> None:

@@ -10,6 +10,6 @@ docs/spec/rows.md, on the words of all tiles at once.
 
 from tilewright.sim.fabric.delivery import Delivery
 from tilewright.sim.fabric.match import deliver
-from tilewright.sim.fabric.moving import by_length, mark_written, move, require_written
+from tilewright.sim.fabric.moving import by_length, mark_written, move, require_written, touches
 
-__all__ = ["Delivery", "by_length", "deliver", "mark_written", "move", "require_written"]
+__all__ = ["Delivery", "by_length", "deliver", "mark_written", "move", "require_written", "touches"]

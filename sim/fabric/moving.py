@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tilewright.machine.numerics import workers
 from tilewright.sim.fabric.delivery import Delivery, Ints
 from tilewright.sim.illegal import IllegalProgram
 
@@ -61,7 +63,7 @@ def _windows(flat: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
     return np.lib.stride_tricks.as_strided(flat, (len(flat) - size + 1, size), (flat.itemsize, flat.itemsize))
 
 
-_BLOCK_WORDS = 1 << 21
+_BLOCK_WORDS = 1 << 19
 """Words copied at a time: temporaries stay small."""
 
 
@@ -79,11 +81,32 @@ def move(delivery: Delivery, memory: npt.NDArray[np.uint8]) -> None:
         for (size, _, destination), contents in zip(groups, held, strict=True):
             _windows(flat, size)[destination] = contents
         return
-    for size, source, destination in groups:
+
+    def copy(blocks: Iterator[tuple[int, Ints, Ints]]) -> None:
+        for size, source, destination in blocks:
+            window = _windows(flat, size)
+            window[destination] = window[source]
+
+    # No word of these is both read and written: blocks of them may be copied in any order.
+    blocks = [
+        (size, source[a : a + step], destination[a : a + step])
+        for size, source, destination in groups
+        for step in (max(1, _BLOCK_WORDS // size),)
+        for a in range(0, len(source), step)
+    ]
+    words = sum(size * len(source) for size, source, _ in groups)
+    workers.share(blocks, copy, workers.count() if words >= _BLOCK_WORDS else 1)
+
+
+def touches(delivery: Delivery, marks: npt.NDArray[np.bool_]) -> bool:
+    """Whether the phase writes to any of the words that are marked, (tiles, sram_bytes // 4)."""
+    flat = marks.reshape(-1)
+    for size, _, destination in by_length(delivery):
         window = _windows(flat, size)
-        step = max(1, _BLOCK_WORDS // size)
-        for a in range(0, len(source), step):
-            window[destination[a : a + step]] = window[source[a : a + step]]
+        step = max(1, 16 * _BLOCK_WORDS // size)
+        if any(window[destination[a : a + step]].any() for a in range(0, len(destination), step)):
+            return True
+    return False
 
 
 def require_written(
@@ -96,7 +119,7 @@ def require_written(
     flat = valid.reshape(-1)
     for size, unique in read_sources(delivery):
         window = _windows(flat, size)
-        step = max(1, 4 * _BLOCK_WORDS // size)
+        step = max(1, 16 * _BLOCK_WORDS // size)
         for a in range(0, len(unique), step):
             good = window[unique[a : a + step]] == full
             if not good.all():

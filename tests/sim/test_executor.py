@@ -22,13 +22,15 @@ from tilewright.backends.program import (
 from tilewright.backends.rows import encode
 from tilewright.machine import load
 from tilewright.machine.dtypes import numpy_dtype
+from tilewright.machine.numerics import workers
 from tilewright.planning.exchange.geometry import transfers
 from tilewright.planning.exchange.messages import Messages
 from tilewright.planning.exchange.schedule import schedule
 from tilewright.planning.layout import Axis, Layout, Split
 from tilewright.planning.layout.view import View
-from tilewright.sim import fabric
+from tilewright.sim import calls, fabric
 from tilewright.sim.executor import Executor
+from tilewright.sim.fabric import moving
 
 MACHINE = load("t4")
 F8 = "f8E4M3FNUZ"
@@ -214,6 +216,18 @@ def test_later_iterations_are_relocated_not_decoded(monkeypatch: pytest.MonkeyPa
     assert len(decoded) == 2
     assert np.array_equal(executor.run({"x": x}).outputs["y"], expected[-1])
     assert len(decoded) == 2
+
+
+def test_pieces_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    executor, _, expected, plain = run_layers()
+    monkeypatch.setattr(calls, "PIECE_ELEMENTS", 1)
+    monkeypatch.setattr(moving, "_BLOCK_WORDS", 1)
+    monkeypatch.setattr(workers.os, "sched_getaffinity", lambda process: range(3), raising=False)
+    divided, _, _, result = run_layers()
+    assert np.array_equal(result.outputs["y"], expected[-1])
+    assert result.cycles == plain.cycles
+    assert np.array_equal(divided.memory.words, executor.memory.words)
+    assert np.array_equal(divided.memory.valid, executor.memory.valid)
 
 
 def test_taps_see_every_iteration() -> None:

@@ -11,7 +11,7 @@ import pytest
 from tilewright.machine import dtypes
 from tilewright.machine.kernels.matrix_unit import pass_inputs
 from tilewright.machine.numerics import operations as numerics
-from tilewright.machine.numerics import passes, rounding
+from tilewright.machine.numerics import passes, rounding, workers
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -126,7 +126,7 @@ def test_a_result_depends_on_its_own_row_and_column_alone(
         np.testing.assert_array_equal(numerics.gemm(loud, w, acc, width)[:, :, 2:], whole[:, :, 2:])
     monkeypatch.setattr(passes, "_BLOCK_RESULTS", 100)
     np.testing.assert_array_equal(numerics.gemm(a, w, acc, width), whole)
-    monkeypatch.setattr(passes, "_workers", lambda: 1)
+    monkeypatch.setattr(workers, "count", lambda: 1)
     np.testing.assert_array_equal(numerics.gemm(a, w, acc, width), whole)
 
 
@@ -134,7 +134,7 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(6)
     a, w = operand(rng, (1, 300, 320), "f8E4M3FNUZ", 3), operand(rng, (1, 300, 320), "f8E4M3FNUZ", 3)
     whole = numerics.gemm_logical(a, w, "f16", 32, -4)
-    monkeypatch.setattr(passes, "_workers", lambda: 3)
+    monkeypatch.setattr(workers, "count", lambda: 3)
     np.testing.assert_array_equal(numerics.gemm_logical(a, w, "f16", 32, -4), whole)
 
 
