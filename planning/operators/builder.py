@@ -30,6 +30,9 @@ from tilewright.planning.stages import (
     cached_transfers,
 )
 
+ARRIVED = ".arrived"
+"""Behind the name of a buffer: what arrives for it and is copied into it then."""
+
 
 @dataclass
 class Builder:
@@ -281,7 +284,7 @@ class Builder:
         # What arrives elsewhere is copied whole into `dst`: all of it has to be defined.
         if choice.kind == "unpack":
             assert choice.through is not None
-            tmp = self.add_buffer(f"{dst}.arrived", choice.through, target.dtype)
+            tmp = self.add_buffer(f"{dst}{ARRIVED}", choice.through, target.dtype)
             if not covered:
                 phase.before.append(lambda: self.fill(tmp, f"{reason}: what no source writes", rest or 0))
             phase.moves += [Move(s, v, tmp, d) for s, v, d in sources]

@@ -16,6 +16,7 @@ from typing import Any
 from tilewright.machine import Machine
 from tilewright.machine.kernels.matrix_unit import WEIGHT_MEMORY, is_product
 from tilewright.planning.operators.base import Operator, Surroundings
+from tilewright.planning.operators.builder import ARRIVED
 from tilewright.planning.operators.strategy import Operands, Strategy
 from tilewright.planning.operators.targets import Target
 from tilewright.planning.stages import ComputeStage, Stage, Stages, Value
@@ -68,7 +69,10 @@ def crowds_results(machine: Machine) -> bool:
 
 
 def _anywhere(stages: Stages) -> Stages:
-    """The stages with the right operands of products anywhere, and their loads at the price of it."""
+    """
+    The stages with the right operands of products anywhere, what is copied into them too, and their loads at
+    the price of it.
+    """
     moved: set[str] = set()
     found: list[Stage] = []
     for stage in stages.stages:
@@ -80,7 +84,7 @@ def _anywhere(stages: Stages) -> Stages:
             found.append(stage)
     buffers = {
         name: dataclasses.replace(buffer, layout=dataclasses.replace(buffer.layout, memory="any"))
-        if name in moved
+        if name.removesuffix(ARRIVED) in moved
         else buffer
         for name, buffer in stages.buffers.items()
     }
