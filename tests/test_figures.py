@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,10 @@ ROOT = Path(__file__).parents[1]
 if str(ROOT / "benchmarks") not in sys.path:
     sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from figures.blocks import BLOCK, STAMP, Table, blocks, differences, documents, render  # noqa: E402
-from figures.producers import PRODUCERS  # noqa: E402
-from figures.runs import Runs  # noqa: E402
+from figures import command  # noqa: E402
+from figures.blocks import BLOCK, STAMP, Part, Table, blocks, differences, documents, render  # noqa: E402
+from figures.producers import PLAN, PRODUCERS, TRIED  # noqa: E402
+from figures.runs import Failed, Runs  # noqa: E402
 
 BY_HAND: dict[str, str] = {
     "| effort | nodes | width | candidates of a strategy | passes | plans that may be refused |": "settings",
@@ -85,3 +88,31 @@ def test_cheap_figures_are_those_of_the_document(name: str) -> None:
     contents = {found: text for _, found, text in blocks()}[name]
     departed = differences(contents, PRODUCERS[name].make(Runs()))
     assert not departed, f"`make figures FIGURES={name}` writes what is right\n" + "\n".join(departed)
+
+
+def test_a_block_that_fails_takes_no_other_with_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(_: Runs) -> list[Part]:
+        raise Failed("tile-run digits: error: no")
+
+    def breaks(_: Runs) -> list[Part]:
+        raise KeyError("layers.down")
+
+    makers = {"small": fails, "allocation-classes": breaks, "published-exchange": lambda _: ["now"]}
+    for name, make in makers.items():
+        monkeypatch.setitem(PRODUCERS, name, replace(PRODUCERS[name], make=make))
+    assert command.main(["--check", *makers]) == 1
+    out = capsys.readouterr().out
+    assert "small: failed" in out and "tile-run digits: error: no\n" in out
+    assert "allocation-classes: failed" in out and "KeyError: 'layers.down'" in out
+    assert "published-exchange: departs" in out
+
+
+def test_what_is_forced_on_the_founding_plan_is_in_it() -> None:
+    operators = json.loads(PLAN.read_text("utf-8"))["operators"]
+    for text, names, fields in TRIED:
+        for name in names.split():
+            old = operators[f"layers.{name}"]
+            assert any(old.get(key) != value for key, value in fields.items()), text
+            assert "strategy" in fields or fields.keys() <= {*old, "filler"}, text

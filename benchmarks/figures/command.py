@@ -5,8 +5,9 @@ Writes or checks the figures in documents: `python benchmarks/figures [NAME ...]
 Without names all blocks are written, in the order of what they cost. `--check` compares instead of writing
 and exits 1 if a block departs (timings are not compared, so several blocks are made at once); `--cost`
 takes those up to that cost; `--list` says what there is. A block whose workload cannot be made
-here (weights that are not installed) is left as it is, and the command says so. `pictures` are those in
-docs/images; they are made with the long ones, and never compared.
+here (weights that are not installed) is left as it is, and the command says so; one that fails is left too,
+and the command exits 1 when all others are made. `pictures` are those in docs/images; they are made with the
+long ones, and never compared.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from traceback import format_exception
 
 from figures import pictures
 from figures.blocks import ROOT, Part, blocks, differences, write
 from figures.producers import PRODUCERS, Producer
-from figures.runs import Missing, Runs
+from figures.runs import Failed, Missing, Runs
 
 COSTS = ("fast", "slow", "long")
 DRAWN = "pictures"
@@ -60,16 +62,20 @@ def _processor() -> str:
     return names[0].replace("_", " ") if names else platform.machine()
 
 
-def _made(names: Sequence[str], runs: Runs, jobs: int) -> Iterator[tuple[str, list[Part] | Missing, float]]:
-    """What each block consists of, or what it lacks, and the seconds it took: in the order of `names`."""
+def _made(names: Sequence[str], runs: Runs, jobs: int) -> Iterator[tuple[str, list[Part] | Exception, float]]:
+    """
+    What each block consists of, or what it lacks (`Missing`) or failed with, and the seconds it took: in the
+    order of `names`. A block that fails takes none of the others with it.
+    """
 
-    def make(name: str) -> tuple[str, list[Part] | Missing, float]:
+    def make(name: str) -> tuple[str, list[Part] | Exception, float]:
         started = time.perf_counter()
+        made: list[Part] | Exception
         try:
-            parts = PRODUCERS[name].make(runs)
-        except Missing as missing:
-            parts = missing
-        return name, parts, time.perf_counter() - started
+            made = PRODUCERS[name].make(runs)
+        except Exception as error:
+            made = error
+        return name, made, time.perf_counter() - started
 
     with ThreadPoolExecutor(jobs) as pool:
         yield from pool.map(make, names)
@@ -105,15 +111,20 @@ def main(arguments: list[str] | None = None) -> int:
     )
     runs = Runs(1 if options.check else options.repeats)
     jobs = options.jobs or ((os.cpu_count() or 1) if options.check else 1)
-    departed = 0
+    bad = 0
     for name, parts, seconds in _made(chosen, runs, jobs):
         if isinstance(parts, Missing):
             print(f"{name}: left as it is: {parts}", flush=True)
             continue
+        if isinstance(parts, Exception):
+            bad += 1
+            why = str(parts) if isinstance(parts, Failed) else "".join(format_exception(parts))
+            print(f"{name}: failed ({seconds:.1f} s)\n{why}", flush=True)
+            continue
         made = PRODUCERS[name]
         found = differences(contents[name], parts)
         if options.check:
-            departed += bool(found)
+            bad += bool(found)
             verdict = "departs" if found else "as written"
         else:
             write(where[name], name, parts, stamp(made, options.repeats))
@@ -127,7 +138,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{DRAWN}: written", flush=True)
         except Missing as missing:
             print(f"{DRAWN}: left as they are: {missing}", flush=True)
-    return int(bool(departed))
+    return int(bad > 0)
 
 
 if __name__ == "__main__":

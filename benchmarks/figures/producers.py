@@ -182,9 +182,7 @@ def allocation_instances(_: Runs) -> list[Part]:
     """Placements found of instances whose solution is hidden."""
     from allocate import CURVE_HEAD, curve
 
-    from tilewright.planning.memory.place import NODES
-
-    return [Table(CURVE_HEAD, list(curve(10, NODES)))]
+    return [Table(CURVE_HEAD, list(curve(10, 150_000)))]
 
 
 @producer("replay", "long", "c600")
@@ -462,25 +460,25 @@ def siglip_layers(runs: Runs) -> list[Part]:
     return [Table(["layer", "max abs error", "cosine", "min row cosine"], rows)]
 
 
+V_AS_OTHERS = {"swap": False, "grid": [1, 5, 24, 4], "word": 0}
+
 TRIED: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("attention in 9 x 10 parts of queries and keys: 11 x 8", "heads_context", {"grid": [16, 11, 8]}),
+    ("attention in 14 x 6 parts of queries and keys: 11 x 8", "heads_context", {"grid": [16, 11, 8]}),
     ("attention: 10 x 9", "heads_context", {"grid": [16, 10, 9]}),
+    ("keys and queries cast in panels: where they lie", "q_f8 k_f8", {"strategy": "leader", "leader": 0}),
     (
-        "projection 5 x 72 x 4 (rows, columns, depth): 10 x 24 x 6",
-        "projection_product",
-        {"grid": [1, 10, 24, 6]},
+        "output projection 5 x 24 x 12 (rows, columns, depth): 9 x 18 x 9",
+        "attended",
+        {"grid": [1, 9, 18, 9]},
     ),
-    ("projection: 5 x 48 x 6", "projection_product", {"grid": [1, 5, 48, 6]}),
-    ("norms on cut rows: on whole rows", "norm1 norm2", {"split": False}),
-    ("down 4 x 24 x 15: 5 x 24 x 12", "down_product", {"grid": [1, 5, 24, 12]}),
-    ("down: 4 x 36 x 10", "down_product", {"grid": [1, 4, 36, 10]}),
+    ("output projection: 10 x 24 x 6", "attended", {"grid": [1, 10, 24, 6]}),
+    ("norms on cut rows: on whole rows", "norm1_f8 norm2_f8", {"split": False}),
+    ("down 4 x 24 x 15: 5 x 24 x 12", "x_next", {"grid": [1, 5, 24, 12]}),
+    ("down: 4 x 36 x 10", "x_next", {"grid": [1, 4, 36, 10]}),
+    ("down, its last panel completed by kernels: by the exchange", "x_next", {"filler": True}),
     ("up 4 x 90 x 4: 5 x 72 x 4", "up_product", {"grid": [1, 5, 72, 4]}),
-    (
-        "two column parts share their rows of the result: each its own",
-        "up_product down_product",
-        {"share": 1},
-    ),
-    ("the product of V transposed: as the others", "v_product", {"swap": False, "grid": [1, 5, 24, 4]}),
+    ("up, two column parts share their rows of the result: each its own", "up_product", {"share": 1}),
+    ("values' product transposed, 8 x 16 x 4: 5 x 24 x 4, not transposed", "v", V_AS_OTHERS),
 )
 """What is forced instead, the operators of a layer that it is forced on, the fields of their records."""
 
@@ -493,7 +491,10 @@ def siglip_tried(runs: Runs) -> list[Part]:
     for text, names, fields in TRIED:
         plan = json.loads(PLAN.read_text("utf-8"))
         for name in names.split():
-            plan["operators"][f"layers.{name}"] = {**base["operators"][f"layers.{name}"], **fields}
+            old = base["operators"][f"layers.{name}"]
+            plan["operators"][f"layers.{name}"] = (
+                fields if fields.get("strategy", old["strategy"]) != old["strategy"] else {**old, **fields}
+            )
         path = runs.folder / f"{len(rows)}.plan.json"
         path.write_text(json.dumps(plan))
         record = runs.run((*TOWER, "--layers", "1"), "c600", "--plan", str(path))

@@ -18,6 +18,10 @@ class Missing(Exception):
     """A workload that cannot be made here: weights that are not installed."""
 
 
+class Failed(Exception):
+    """A run that did not end well, and what it said."""
+
+
 class Runs:
     """
     Records (result.json) of runs by workload and options; `repeats` is how often a timed one is made. Several
@@ -71,7 +75,7 @@ class Runs:
             result = Path(made.name)
         done = _tool("tile-run", str(folder), "--machine", machine, "--json", str(result), *options)
         if done.returncode:
-            raise SystemExit(f"tile-run {folder.name} {' '.join(options)}: {done.stdout}{done.stderr}")
+            raise Failed(f"tile-run {folder.name} {' '.join(options)}: {done.stdout}{done.stderr}")
         return json.loads(result.read_text("utf-8"))
 
 
