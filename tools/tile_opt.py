@@ -10,11 +10,10 @@ import argparse
 import dataclasses
 import re
 import sys
-import time
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
-from io import BytesIO, StringIO
+from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar
 
@@ -42,7 +41,7 @@ from tilewright.tools.driver.main import (
     reproduce,
     run_tool,
 )
-from tilewright.tools.driver.output import print_with_tables, replace_file
+from tilewright.tools.driver.output import ReplacedWhenFlushed, print_with_tables
 from tilewright.tools.driver.pipeline import (
     SOURCE_NAME,
     build_pipeline,
@@ -275,7 +274,10 @@ class TileOptMain(xDSLOptMain):
         if arguments.steps is not None:
             instruments.append(StepLog(arguments.steps))
         if arguments.time_passes or arguments.print_between_passes:
-            instruments.append(_Plain(arguments.time_passes, arguments.print_between_passes, self.pipeline))
+            from tilewright.tools.driver.ir_printing import XDSLPrinting
+
+            times, prints = arguments.time_passes, arguments.print_between_passes
+            instruments.append(XDSLPrinting(times, prints, len(self.pipeline.passes)))
         if any(vars(arguments)[name] for name in vars(arguments) if name.startswith("print_ir_")):
             instruments.append(self._ir_printing())
         return instruments
@@ -368,7 +370,7 @@ class TileOptMain(xDSLOptMain):
     def prepare_output(self) -> IO[str]:
         if self.args.output_file in (None, "-"):
             return sys.stdout
-        return _ReplacedWhenFlushed(Path(self.args.output_file))
+        return ReplacedWhenFlushed(Path(self.args.output_file))
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         with self._timed("(print)"):
@@ -623,42 +625,6 @@ class TileOptMain(xDSLOptMain):
             line += data.count(b"\n", start, match.end())
             start = match.end()
         return [*pieces, (BytesIO(data[start:]), line)], extension
-
-
-class _Plain(Instrument):
-    """`--time-passes` and `--print-between-passes` of xdsl-opt, on stdout as there."""
-
-    def __init__(self, times: bool, prints: bool, pipeline: PassPipeline) -> None:
-        self._times, self._prints = times, prints
-        self._left = len(pipeline.passes)
-        self._started: list[float] = []
-
-    def before(self, step: str, module: object) -> None:
-        self._started.append(time.perf_counter())
-
-    def after(self, step: str, module: object) -> None:
-        seconds = time.perf_counter() - self._started.pop()
-        if self._started:
-            return
-        self._left -= 1
-        if self._times:
-            print(f"Pass {step} took {seconds} seconds")
-        if self._prints and self._left:
-            print(f"IR after {step}:\n{module!s}\n\n\n")
-
-
-class _ReplacedWhenFlushed(StringIO):
-    """
-    Text that reaches its file in one step: a failed run leaves the old file, and the output may be the input.
-    """
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self._path = path
-
-    def flush(self) -> None:
-        super().flush()
-        replace_file(self._path, self.getvalue())
 
 
 _SPELLED = {

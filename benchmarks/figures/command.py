@@ -138,6 +138,9 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{DRAWN}: written", flush=True)
         except Missing as missing:
             print(f"{DRAWN}: left as they are: {missing}", flush=True)
+        except Failed as failed:
+            bad += 1
+            print(f"{DRAWN}: failed\n{failed}", flush=True)
     return int(bad > 0)
 
 

@@ -300,9 +300,7 @@ class Pricer(Expander):
         sizes = np.array([size for _, size in singles], np.float64)
         needs: list[Need] = []
         crowded = 0
-        left: list[
-            tuple[np.ndarray, np.ndarray]
-        ] = []  # bytes (events, classes), and of which stores they are
+        left: list[tuple[np.ndarray, np.ndarray]] = []  # bytes (events, classes), and for which stores
         for memory in ("any", *(region.name for region in machine.regions)):
             wanted = np.array(
                 [

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -41,18 +42,6 @@ def ran() -> tuple[tilewright.Program, tilewright.Result]:
     return program, tilewright.run(program, inputs, {"w": rng.standard_normal((40, 40)).astype(np.float16)})
 
 
-def test_searched_plans_keep_them_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A plan that a search tries is placed as one that is given: its fills are done before the repeat."""
-    with settings.use(settings.Settings(search="fast")):
-        program, kept = ran()
-        assert in_repeat(program) == 0
-        monkeypatch.setattr(tile_allocate_memory, "kept_buffers", lambda function: [])
-        program, filled = ran()
-    assert in_repeat(program) > 0
-    assert kept.outputs["out"].tobytes() == filled.outputs["out"].tobytes()
-    assert kept.cycles["total"] < filled.cycles["total"]
-
-
 def in_repeat(program: tilewright.Program) -> int:
     """Fills in the body of the repeat."""
     body = program.text().partition("tile_asm.repeat")[2]
@@ -60,11 +49,16 @@ def in_repeat(program: tilewright.Program) -> int:
     return body.count('tile_asm.call "fill"')
 
 
-def test_fills_before_a_repeat_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    program, kept = ran()
-    assert in_repeat(program) == 0
-    monkeypatch.setattr(tile_allocate_memory, "kept_buffers", lambda function: [])
-    program, filled = ran()
+@pytest.mark.parametrize("search", ["off", "fast"])
+def test_fills_before_a_repeat_give_the_same_bits(
+    search: Literal["off", "fast"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan that a search tries is placed as the default rule's: its fills are done before the repeat."""
+    with settings.use(settings.Settings(search=search)):
+        program, kept = ran()
+        assert in_repeat(program) == 0
+        monkeypatch.setattr(tile_allocate_memory, "kept_buffers", lambda function: [])
+        program, filled = ran()
     assert in_repeat(program) > 0
     assert kept.outputs["out"].tobytes() == filled.outputs["out"].tobytes()
     assert kept.cycles["total"] < filled.cycles["total"]

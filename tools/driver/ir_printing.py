@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 import re
 import sys
+import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,3 +110,25 @@ def _names(wanted: Collection[str] | None, step: str) -> bool:
 
 def _file_name(step: str) -> str:
     return re.sub(r"[^\w.-]+", "_", step)
+
+
+class XDSLPrinting(Instrument):
+    """`--time-passes` and `--print-between-passes` of xdsl-opt, on stdout as there."""
+
+    def __init__(self, times: bool, prints: bool, steps: int) -> None:
+        self._times, self._prints = times, prints
+        self._left = steps
+        self._started: list[float] = []
+
+    def before(self, step: str, module: object) -> None:
+        self._started.append(time.perf_counter())
+
+    def after(self, step: str, module: object) -> None:
+        seconds = time.perf_counter() - self._started.pop()
+        if self._started:
+            return
+        self._left -= 1
+        if self._times:
+            print(f"Pass {step} took {seconds} seconds")
+        if self._prints and self._left:
+            print(f"IR after {step}:\n{module!s}\n\n\n")

@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
+from io import StringIO
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -89,3 +90,17 @@ def replace_file(path: Path, text: str) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+class ReplacedWhenFlushed(StringIO):
+    """
+    Text that reaches its file in one step: a failed run leaves the old file, and the output may be the input.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    def flush(self) -> None:
+        super().flush()
+        replace_file(self._path, self.getvalue())
