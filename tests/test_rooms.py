@@ -46,7 +46,16 @@ def test_imports_go_one_way() -> None:
 
 
 PACKAGES = {
-    "planning/operators/matmul": ("shape", "records", "grids", "addends", "places", "choice", "expansion"),
+    "planning/operators/matmul": (
+        "shape",
+        "records",
+        "grids",
+        "addends",
+        "places",
+        "pieces",
+        "choice",
+        "expansion",
+    ),
     "planning/operators/attention": ("shape", "grids", "places", "expansion", "score_grid", "own_keys"),
 }
 """Packages whose modules import from those named before them: what is computed, where, in which steps."""

@@ -55,7 +55,8 @@ class Surroundings:
     tiles that are this operator's share while others run beside it; (0, 0): all. `head`: columns of the heads
     by which attention reads the result as queries or keys, of a product only if they cut words; 0 if it does
     not. `batch`: equal parts of the rows that a reader of the transposed result keeps apart, `word`: elements
-    in a word of the type that a reader has the result in, where that is known.
+    in a word of the type that a reader has the result in, where that is known. `pieces`: those that the
+    streamed operand of a product is to arrive in, if its blocks have as many rows.
     """
 
     transposed: bool = False
@@ -64,7 +65,11 @@ class Surroundings:
     batch: int = 1
     word: int = 0
     scarce: bool = False
+    pieces: int = 1
 
+
+PIECES = (2, 4, 8)
+"""Pieces of a streamed operand that are worth a look: more take more phases, and save less each."""
 
 _FIELD_TYPES = {bool: "true or false", int: "an integer", str: "text", tuple: "a list of integers"}
 

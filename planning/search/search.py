@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, product
 from typing import Any, Literal
 
 from tilewright.diagnostics import TileError
@@ -28,7 +28,7 @@ from tilewright.machine import Machine
 from tilewright.planning.graph import Carried, Graph, Node, OperatorNode, Placement, RepeatNode
 from tilewright.planning.homes import home_place
 from tilewright.planning.operators import VIEWS, preferred, strategies
-from tilewright.planning.operators.base import Surroundings
+from tilewright.planning.operators.base import PIECES, Surroundings
 from tilewright.planning.operators.strategy import Choice
 from tilewright.planning.operators.targets import flat_layout
 from tilewright.planning.plan import Plan
@@ -84,7 +84,7 @@ over the program that finds less is the last.
 MULTIPLIER = 16.0
 """Cycles that a missing byte costs at first, for each cycle that the program takes a byte of memory."""
 
-CROWDED = 6
+CROWDED = 9
 """Where memory is missing, so many times as many candidates are looked at: the lean ones are not the fast."""
 
 RISE = 4.0
@@ -521,18 +521,24 @@ class Search:
     def group_options(
         self, group: list[OperatorNode], block: tuple[Node, ...]
     ) -> Callable[[State], Iterator[tuple[str, Decisions]]]:
-        """Products of one operand side by side, each on tiles of its own, and one after another."""
+        """
+        Products of one operand side by side, each on tiles of its own, and one after another; where memory is
+        missing with their streamed operands in pieces too, since those of all arrive in the same phases.
+        """
 
         def options(state: State) -> Iterator[tuple[str, Decisions]]:
             ranges = side_by_side(self.graph, group, self.machine)
             modes: list[tuple[str, list[tuple[int, int]]]] = [("one after another", [(0, 0)] * len(group))]
             if ranges is not None:
                 modes.append(("side by side", ranges))
-            for label, tiles in modes:
+            counts = (1, *PIECES) if self.lacks(state) else (1,)
+            for (mode, tiles), pieces in product(modes, counts):
+                label = mode if pieces == 1 else f"{mode}, in {pieces} pieces"
                 choices: dict[str, Choice] = {}
                 try:
                     for node, share in zip(group, tiles, strict=True):
-                        near = replace(surroundings(self.graph, node, block, self.machine), tiles=share)
+                        near = surroundings(self.graph, node, block, self.machine)
+                        near = replace(near, tiles=share, pieces=pieces)
                         choices[node.name] = self.default(node, near, state)
                 except TileError:
                     continue

@@ -10,7 +10,7 @@ import numpy as np
 
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
-from tilewright.planning.operators.base import Operator, Surroundings
+from tilewright.planning.operators.base import PIECES, Operator, Surroundings
 from tilewright.planning.operators.blocks import block_layout
 from tilewright.planning.operators.matmul.addends import first_addend
 from tilewright.planning.operators.matmul.grids import choose_grid, grids
@@ -21,6 +21,9 @@ from tilewright.planning.stages import Value
 
 CANDIDATES = 24
 """Grids of either orientation that are worth a closer look."""
+
+STREAMED = 4
+"""Grids of either orientation that are looked at in pieces too, where memory is missing."""
 
 
 def default_record(
@@ -37,7 +40,8 @@ def default_record(
     target = PARTS if near.transposed else choose_target(operator, operands, machine)
     shares = target == PARTS and (not near.transposed or near.word == PANEL_WORD)
     share = choose_share(shape, grid) if shares else 1
-    return dataclasses.replace(found, grid=grid, share=share, target=target)
+    pieces = 1 if found.inner else max(1, min(near.pieces, blocks(shape, grid)[1]))
+    return dataclasses.replace(found, grid=grid, share=share, target=target, pieces=pieces)
 
 
 def wanted(near: Surroundings, swap: bool) -> MatmulRecord:
@@ -74,9 +78,13 @@ def choose_target(operator: Operator, operands: tuple[Value | None, ...], machin
 def candidates(
     operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
 ) -> Iterator[MatmulRecord]:
-    """The default, then the cheapest grids by the closed form, of both orientations, with each share."""
+    """
+    The default, then the cheapest grids by the closed form, of both orientations, with each share; of the
+    first of them in pieces too where memory is missing.
+    """
     first = default_record(operator, operands, machine, near)
     yield first
+    yield from in_pieces(operator, first, near)
     _, tiles = near.tiles
     for swap in (near.transposed, not near.transposed):
         fields = dataclasses.replace(wanted(near, swap), inner=first.inner)
@@ -84,14 +92,29 @@ def candidates(
         found = grids(shape, machine)
         allowed = np.flatnonzero(found.tiles <= (tiles or machine.tiles))
         best = allowed[np.argsort(found.cycles[allowed], kind="stable")][:CANDIDATES]
-        for parts in found.parts[best]:
+        for number, parts in enumerate(found.parts[best]):
             grid = (int(parts[0]), int(parts[1]), int(parts[2]), int(parts[3]))
             for share in sorted({1, choose_share(shape, grid)}):
                 record = dataclasses.replace(fields, grid=grid, share=share)
                 if record != first:
                     yield record
+                    if number < STREAMED:
+                        yield from in_pieces(operator, record, near)
             if not swap and first.target == BLOCKS and (1, grid) != (first.share, first.grid):
                 yield dataclasses.replace(fields, grid=grid, share=1, target=BLOCKS)
+
+
+def in_pieces(operator: Operator, record: MatmulRecord, near: Surroundings) -> Iterator[MatmulRecord]:
+    """
+    The record with its streamed operand in pieces, where memory is missing and a block of that operand is at
+    least as large as one of the other, which stays whole.
+    """
+    shape = shape_of(operator, record)
+    _, rows, columns, _ = blocks(shape, record.grid)
+    if near.scarce and rows >= columns and not record.inner:
+        for pieces in PIECES:
+            if pieces <= rows:
+                yield dataclasses.replace(record, pieces=pieces)
 
 
 def choose_share(shape: Shape, grid: tuple[int, ...]) -> int:

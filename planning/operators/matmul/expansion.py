@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.machine.kernels.matrix_unit import RESULT_MEMORY
 from tilewright.planning.layout import Axis, Layout, View
-from tilewright.planning.operators.base import Operator, round_up
+from tilewright.planning.operators.base import Operator
 from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.matmul.addends import (
     addend_axes,
@@ -19,6 +20,13 @@ from tilewright.planning.operators.matmul.addends import (
     further_addends,
     in_full,
     slot_of,
+)
+from tilewright.planning.operators.matmul.pieces import (
+    Streamed,
+    matrix_kernel,
+    multiply_pieces,
+    stored_products,
+    streamed,
 )
 from tilewright.planning.operators.matmul.places import (
     Layouts,
@@ -42,7 +50,6 @@ from tilewright.planning.operators.matmul.shape import (
     cast_exponent,
     unbatched,
     used_grid,
-    word_elements,
 )
 from tilewright.planning.operators.pointwise import broadcast_target
 from tilewright.planning.operators.standard import crowds_results
@@ -71,6 +78,10 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
     names += [f"in{i}" for i in range(2, len(operands))]
     wanted = [0, 1] if own is None else [0, 1, own]
     host = hosted(operator) if record.filler else None
+    shape = shape_of(operator, record)
+    a, w = (1, 0) if record.swap else (0, 1)
+    if record.pieces > 1:
+        wanted.remove(a)
     found = builder.convert(
         [
             (names[i], operands[i].view, target)
@@ -78,25 +89,34 @@ def expand(operator: Operator, record: MatmulRecord, operands: tuple[Value, ...]
             else in_full(builder, i, *result_place(operator, record, machine))
             for i in wanted
         ],
-        ["left", "right", "addend"][: len(wanted)],
+        [("left", "right", "addend")[min(i, 2)] for i in wanted],
         f"{operator.name} operands",
         zero_pad=True,
-        finite_lanes=("left", "right") if shape_of(operator, record).lanes else (),
+        finite_lanes=("left", "right") if shape.lanes else (),
         loose=["addend"],
         completed={} if host is None else {("left", "right")[i]: contracted(operator, i) for i in (0, 1)},
         zeros=None if host is None else ("left", "right")[host],
     )
-    a, w = (found[1], found[0]) if record.swap else (found[0], found[1])
-    shape = shape_of(operator, record)
+    brought = dict(zip(wanted, found, strict=True))
+    left: str | Streamed
+    if record.pieces > 1:
+        target = targets[a]
+        assert target is not None
+        where = layouts(shape, record.grid, machine, record.share, record.base)
+        left = streamed(builder, record, names[a], operands[a].view, target, where)
+    else:
+        left = brought[a]
     if own is None and record.target == PARTS:
         result, view = multiply(
-            builder, shape, record.grid, a, w, operator.name, share=record.share, base=record.base
+            builder, shape, record.grid, left, brought[w], operator.name, share=record.share, base=record.base
         )
         return builder.finish((result, unbatched(swap_last(view), shape) if record.swap else view))
-    return _add_up(builder, record, shape, a, w, found[2] if own is not None else None)
+    return _add_up(builder, record, shape, left, brought[w], None if own is None else brought[own])
 
 
-def _add_up(builder: Builder, record: MatmulRecord, shape: Shape, a: str, w: str, own: str | None) -> Stages:
+def _add_up(
+    builder: Builder, record: MatmulRecord, shape: Shape, a: str | Streamed, w: str, own: str | None
+) -> Stages:
     """
     Matrix kernel and one sum: the first addend, the partial products, the further addends.
 
@@ -107,7 +127,6 @@ def _add_up(builder: Builder, record: MatmulRecord, shape: Shape, a: str, w: str
     layout, view = result_place(operator, record, machine)
     where = layouts(shape, record.grid, machine, record.share, record.base)
     kp = used_grid(shape, record.grid)[3]
-    partial = _products(builder, shape, where, kp, a, w, operator.name)
     scattered = kp > 1 or record.target == BLOCKS
     axes = axes_of(layout)
     slots: list[tuple[str, View, View]] = []
@@ -129,16 +148,13 @@ def _add_up(builder: Builder, record: MatmulRecord, shape: Shape, a: str, w: str
                 slots.append(slot)
                 count += 1
         room = wide_partials(dataclasses.replace(room, axes=(Axis(count), *room.axes[1:])), shape, machine)
-        summed = builder.add_buffer("arrived", room, shape.partial, "partials")
-        stored = (kp, shape.b, shape.m, round_up(shape.n, word_elements(shape)))
         target = behind(stored_view(shape, record, layout), 0, kp)
-        builder.gather_into(
-            [(partial, View.identity(stored), target), *slots], summed, f"{operator.name} partials"
-        )
+        summed = _scattered(builder, shape, record.grid, where, a, w, room, target, slots, operator.name)
         terms = {"p": 0, **{name: axis + 1 for name, axis in axes.items()}}
     else:
         later = further_addends(operator)
-        summed, terms = partial, {"p": 0, **{name: axis + 1 for name, axis in axes.items()}}
+        summed = _products(builder, shape, record.grid, where, a, w, operator.name)
+        terms = {"p": 0, **{name: axis + 1 for name, axis in axes.items()}}
     parts = f"add {count} partials" if count > 1 else "result type"
     sums = [(own, summed, terms, f"{operator.name}: {parts}")]
     for i in later:
@@ -207,7 +223,7 @@ def multiply(
     builder: Builder,
     shape: Shape,
     grid: tuple[int, ...],
-    a: str,
+    a: str | Streamed,
     w: str,
     reason: str,
     name: str = "result",
@@ -215,14 +231,14 @@ def multiply(
     base: int = 0,
 ) -> tuple[str, View]:
     """
-    Matrix kernel, exchange of partials and reduction, operands being in place; returns the result and its
-    view.
+    Matrix kernel, exchange of partials and reduction, operands being in place, or the left one streamed;
+    returns the result and its view.
     """
     where = layouts(shape, grid, builder.machine, share, base)
     kp = used_grid(shape, grid)[3]
     view = shape.product
-    partial = _products(builder, shape, where, kp, a, w, reason)
     if kp == 1:
+        partial = _products(builder, shape, grid, where, a, w, reason)
         if shape.partial == shape.result_dtype:
             return partial, _without_parts(view)
         result = builder.add_buffer(name, where.result, shape.result_dtype, "activations")
@@ -238,9 +254,7 @@ def multiply(
         )
         return result, view
     room = wide_partials(where.arrived, shape, builder.machine)
-    arrived = builder.add_buffer("arrived", room, shape.partial, "partials")
-    parts = View.identity((kp, shape.b, shape.m, round_up(shape.n, word_elements(shape))))
-    builder.gather_into([(partial, parts, parts)], arrived, f"{reason} partials")
+    arrived = _scattered(builder, shape, grid, where, a, w, room, stored_products(shape, grid), (), reason)
     result = builder.add_buffer(name, where.result, shape.result_dtype, "activations")
     axes4 = {"p": 0, "b": 1, "m": 2, "n": 3}
     builder.compute(
@@ -254,18 +268,50 @@ def multiply(
     return result, view
 
 
-def _products(builder: Builder, shape: Shape, where: Layouts, kp: int, a: str, w: str, reason: str) -> str:
+def _products(
+    builder: Builder,
+    shape: Shape,
+    grid: tuple[int, ...],
+    where: Layouts,
+    a: str | Streamed,
+    w: str,
+    reason: str,
+) -> str:
     """The matrix kernel; returns the buffer of its partials."""
+    kp = used_grid(shape, grid)[3]
     partial = builder.add_buffer("partial" if kp > 1 else "product", where.partial, shape.partial, "partials")
-    builder.compute(
-        shape.kernel,
-        "bmnk",
-        [(a, {"b": -1 if shape.shared else 0, "m": 1, "k": 2}), (w, {"b": 0, "n": 1, "k": 2})],
-        [(partial, {"b": 1, "m": 2, "n": 3})],
-        reason,
-        scale=shape.scale,
-    )
+    if isinstance(a, Streamed):
+        stored = stored_products(shape, grid)
+        multiply_pieces(builder, shape, a, w, partial, stored, (), reason, f"{reason} pieces")
+    else:
+        matrix_kernel(builder, shape, a, w, partial, reason)
     return partial
+
+
+def _scattered(
+    builder: Builder,
+    shape: Shape,
+    grid: tuple[int, ...],
+    where: Layouts,
+    a: str | Streamed,
+    w: str,
+    room: Layout,
+    target: View,
+    others: Sequence[tuple[str, View, View]],
+    reason: str,
+) -> str:
+    """
+    The matrix kernel and the exchange that brings its partials, and `others`, to where they are added up;
+    returns the buffer that they arrive in.
+    """
+    gathered = f"{reason} partials"
+    partial = "" if isinstance(a, Streamed) else _products(builder, shape, grid, where, a, w, reason)
+    arrived = builder.add_buffer("arrived", room, shape.partial, "partials")
+    if isinstance(a, Streamed):
+        multiply_pieces(builder, shape, a, w, arrived, target, others, reason, gathered)
+    else:
+        builder.gather_into([(partial, stored_products(shape, grid), target), *others], arrived, gathered)
+    return arrived
 
 
 def _without_parts(view: View) -> View:

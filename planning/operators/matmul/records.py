@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from tilewright.machine import Machine
-from tilewright.planning.operators.base import Operator, Record
+from tilewright.planning.operators.base import Operator, Record, ceil_div
 from tilewright.planning.operators.blocks import block_layout
 from tilewright.planning.operators.matmul.shape import (
     PANEL_WORD,
@@ -59,6 +59,11 @@ class MatmulRecord(Record):
     """
     inner: int = 0
     """The same of the contraction, whose left operand lies in such groups."""
+    pieces: int = 1
+    """
+    Pieces of the streamed rows of each tile's block, which arrive and are multiplied one after another: a
+    whole block of them need not fit.
+    """
 
 
 def shape_of(operator: Operator, record: MatmulRecord) -> Shape:
@@ -118,6 +123,16 @@ def check_record(operator: Operator, record: MatmulRecord, machine: Machine) -> 
         raise operator.error(
             "a filler is for a contraction that ends inside a panel, of a parameter and something else",
             hint="use filler = false",
+        )
+    rows = ceil_div(shape.m, parts[1])
+    if not 1 <= record.pieces <= max(1, rows):
+        raise operator.error(
+            f"pieces {record.pieces} does not cut the {rows} streamed rows of a block",
+            hint="use pieces 1",
+        )
+    if record.pieces > 1 and (record.filler or record.inner):
+        raise operator.error(
+            "pieces are for a contraction without a filler and without groups", hint="use pieces 1"
         )
     used = math.prod(parts)
     if record.base < 0 or record.base + used > machine.tiles:

@@ -252,6 +252,13 @@ PLACED_ANYWHERE = ("matmul", "attention", "gather", "softmax", "rms_norm", "redu
         (product((), 8, 64, 64), {"grid": [1, 4, 1, 1], "base": 1}, "needs 4 tiles from tile 1 on", T4),
         (product((), 8, 64, 64), {"grid": [1, 1, 2, 1], "share": 2}, "share 2 does not divide the 2", T4),
         (product((), 8, 48, 64), {"grid": [1, 1, 3, 4], "share": 2}, "share 2 does not divide the 3", T16),
+        (
+            product((), 8, 64, 64),
+            {"grid": [1, 2, 1, 1], "pieces": 5},
+            "pieces 5 does not cut the 4 streamed",
+            T4,
+        ),
+        (product((), 8, 64, 64), {"pieces": 0}, "pieces 0 does not cut the 8 streamed rows of a block", T4),
         (product((), 8, 64, 64), {"target": "here"}, "the target of a product is parts or blocks, found", T4),
         (
             product((), 8, 64, 64),
