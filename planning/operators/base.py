@@ -68,8 +68,11 @@ class Surroundings:
     pieces: int = 1
 
 
-PIECES = (2, 4, 8)
-"""Pieces of a streamed operand that are worth a look: more take more phases, and save less each."""
+PIECES = 4
+"""
+Pieces of a streamed operand that are looked at where memory is missing: each further one takes a phase and
+saves less. Of the default record of a product, half and twice as many too.
+"""
 
 _FIELD_TYPES = {bool: "true or false", int: "an integer", str: "text", tuple: "a list of integers"}
 

@@ -84,7 +84,7 @@ over the program that finds less is the last.
 MULTIPLIER = 16.0
 """Cycles that a missing byte costs at first, for each cycle that the program takes a byte of memory."""
 
-CROWDED = 9
+CROWDED = 6
 """Where memory is missing, so many times as many candidates are looked at: the lean ones are not the fast."""
 
 RISE = 4.0
@@ -531,7 +531,7 @@ class Search:
             modes: list[tuple[str, list[tuple[int, int]]]] = [("one after another", [(0, 0)] * len(group))]
             if ranges is not None:
                 modes.append(("side by side", ranges))
-            counts = (1, *PIECES) if self.lacks(state) else (1,)
+            counts = (1, PIECES) if self.lacks(state) else (1,)
             for (mode, tiles), pieces in product(modes, counts):
                 label = mode if pieces == 1 else f"{mode}, in {pieces} pieces"
                 choices: dict[str, Choice] = {}

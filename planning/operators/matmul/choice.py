@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def candidates(
     """
     first = default_record(operator, operands, machine, near)
     yield first
-    yield from in_pieces(operator, first, near)
+    yield from in_pieces(operator, first, near, (PIECES // 2, PIECES, 2 * PIECES))
     _, tiles = near.tiles
     for swap in (near.transposed, not near.transposed):
         fields = dataclasses.replace(wanted(near, swap), inner=first.inner)
@@ -99,12 +99,14 @@ def candidates(
                 if record != first:
                     yield record
                     if number < STREAMED:
-                        yield from in_pieces(operator, record, near)
+                        yield from in_pieces(operator, record, near, (PIECES,))
             if not swap and first.target == BLOCKS and (1, grid) != (first.share, first.grid):
                 yield dataclasses.replace(fields, grid=grid, share=1, target=BLOCKS)
 
 
-def in_pieces(operator: Operator, record: MatmulRecord, near: Surroundings) -> Iterator[MatmulRecord]:
+def in_pieces(
+    operator: Operator, record: MatmulRecord, near: Surroundings, counts: Sequence[int]
+) -> Iterator[MatmulRecord]:
     """
     The record with its streamed operand in pieces, where memory is missing and a block of that operand is at
     least as large as one of the other, which stays whole.
@@ -112,7 +114,7 @@ def in_pieces(operator: Operator, record: MatmulRecord, near: Surroundings) -> I
     shape = shape_of(operator, record)
     _, rows, columns, _ = blocks(shape, record.grid)
     if near.scarce and rows >= columns and not record.inner:
-        for pieces in PIECES:
+        for pieces in counts:
             if pieces <= rows:
                 yield dataclasses.replace(record, pieces=pieces)
 
