@@ -32,6 +32,8 @@ BY_HAND: dict[str, str] = {
     "| shape | machine | copied around single bytes | with lanes | the even shape beside it |": "a record",
     "| what is left out | siglip, 1 layer | a layer |": "what changes behind the plan gained",
     "| what changed | siglip, 1 layer | a layer |": "what schedules and folding gained in f16",
+    "| what changed | a layer | outside | siglip, 1 layer | first iteration |": "messages before and after",
+    "| phase | before | now | what is left |": "messages before and after, by phase",
     "| what changed | c600 | t64 |": "what changes of casts and blocks gained",
     "| program | machine | off | fast | |": "what the search found when it came",
     "| program | cycles |": "runs of minutes each, made when the search came",

@@ -40,7 +40,7 @@ TRAIN = 256
 """Words that are sent to one set of receivers without a gap, at most (in 8-byte items: whole messages)."""
 
 TRAIN_SINGLE, TRAIN_MANY = 1, 96
-"""The same for single receivers, and for those where the messages are more than `EFFORT`."""
+"""The same for single receivers, and where there are too many of those for two variants within `EFFORT`."""
 
 FEW = 1.5
 """Mean number of receivers below which multicasts may be sent one by one."""
@@ -161,7 +161,7 @@ def _runner(
     send. `apart`: those with several receivers go first, the others follow. Of very many messages those of a
     sender to one receiver go in trains: there is effort for several variants then.
     """
-    one = TRAIN_SINGLE if len(sends) <= EFFORT else TRAIN_MANY
+    one = TRAIN_SINGLE if 2 * len(sends) <= EFFORT else TRAIN_MANY
     if not apart:
         single = int(sends.count.max()) == 1
         trains = Trains.of(sends, machine, one if single else TRAIN)

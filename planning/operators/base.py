@@ -55,8 +55,9 @@ class Surroundings:
     tiles that are this operator's share while others run beside it; (0, 0): all. `head`: columns of the heads
     by which attention reads the result as queries or keys, of a product only if they cut words; 0 if it does
     not. `batch`: equal parts of the rows that a reader of the transposed result keeps apart, `word`: elements
-    in a word of the type that a reader has the result in, where that is known. `pieces`: those that the
-    streamed operand of a product is to arrive in, if its blocks have as many rows.
+    in a word of the type that a reader has the result in, where that is known. `panels`: columns of the
+    groups that a cast of a product's result completes to whole panels; 0 if none does. `pieces`: those that
+    the streamed operand of a product is to arrive in, if its blocks have as many rows.
     """
 
     transposed: bool = False
@@ -64,6 +65,7 @@ class Surroundings:
     head: int = 0
     batch: int = 1
     word: int = 0
+    panels: int = 0
     scarce: bool = False
     pieces: int = 1
 

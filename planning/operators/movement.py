@@ -5,6 +5,7 @@ Operators that only move data and cannot be a view: concatenation, padding, and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,15 +16,21 @@ from tilewright.machine.dtypes import is_integer, itemsize, numpy_dtype
 from tilewright.machine.numerics.rounding import round_to
 from tilewright.planning.layout import Layout, View
 from tilewright.planning.operators.base import Operator, Record, Surroundings, ceil_div
+from tilewright.planning.operators.blocks import block_layout
 from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.strategy import Strategy
-from tilewright.planning.operators.targets import Target, flat_layout
+from tilewright.planning.operators.targets import Target, flat_layout, merged_view
 from tilewright.planning.stages import Stages, Value
 
 
 @dataclass(frozen=True)
 class FlatRecord(Record):
     """No choices: the result is a row-major sequence cut into equal chunks over the tiles."""
+
+
+@dataclass(frozen=True)
+class BlocksRecord(Record):
+    """No choices: the result lies in small blocks of rows over all tiles (`block_layout`)."""
 
 
 def default_record(
@@ -65,11 +72,49 @@ def expand_concat(
     return builder.finish((result, view))
 
 
+def row_blocks(shape: Sequence[int], machine: Machine) -> Target | None:
+    """Rows (the last axis; the others merged) in the blocks of `block_layout`; None where it has none."""
+    if len(shape) < 2:
+        return None
+    found = block_layout((math.prod(shape[:-1]), shape[-1]), machine)
+    return found and (found[0], merged_view(shape, (range(len(shape) - 1), (len(shape) - 1,))))
+
+
+def stays_in_blocks(
+    operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
+) -> bool:
+    """Whether a pad keeps the columns of rows that lie in blocks: it moves pieces of blocks then."""
+    (value,), shape = operands, operator.operand_types[0][0]
+    if value is None or shape[-1:] != operator.result_shape[-1:] or not math.prod(operator.result_shape):
+        return False
+    have = row_blocks(shape, machine)
+    kept = have is not None and have[0] == value.layout
+    return kept and row_blocks(operator.result_shape, machine) is not None
+
+
 def expand_pad(
     operator: Operator, record: FlatRecord, operands: tuple[Value, ...], machine: Machine
 ) -> Stages:
+    place = flat_layout(operator.result_shape, operator.result_dtype, machine)
+    return _expand_pad(operator, place, operands, machine)
+
+
+def expand_pad_in_blocks(
+    operator: Operator, record: BlocksRecord, operands: tuple[Value, ...], machine: Machine
+) -> Stages:
+    place = row_blocks(operator.result_shape, machine)
+    if place is None:
+        raise operator.error(
+            f"a result of shape {operator.result_shape} has no blocks of whole panels",
+            hint='use strategy "flat"',
+        )
+    return _expand_pad(operator, place, operands, machine)
+
+
+def _expand_pad(operator: Operator, place: Target, operands: tuple[Value, ...], machine: Machine) -> Stages:
+    """The operand, or the part of it that stays, between words of the padding; `place` is the result's."""
     builder = Builder(operator, operands, machine)
-    layout, view = flat_layout(operator.result_shape, operator.result_dtype, machine)
+    layout, view = place
     result = builder.add_buffer("result", layout, operator.result_dtype, "activations")
     word = fill_word(operator.attributes.get("value", 0.0), operator.result_dtype)
     (value,) = operands
@@ -166,4 +211,19 @@ def _flat(
     )
 
 
-STRATEGIES = (_flat("concat", expand_concat), _flat("pad", expand_pad))
+BLOCKS = Strategy(
+    "blocks",
+    ("pad",),
+    BlocksRecord,
+    default=lambda operator, operands, machine, near: BlocksRecord(),
+    candidates=lambda operator, operands, machine, near: (
+        (BlocksRecord(),) if row_blocks(operator.result_shape, machine) else ()
+    ),
+    targets=operand_targets,
+    expand=expand_pad_in_blocks,
+    applies=lambda operator: operator.result_shape[-1:] == operator.operand_types[0][0][-1:],
+    suits=stays_in_blocks,
+)
+"""A pad whose result lies in blocks of rows, as a stream of residuals does."""
+
+STRATEGIES = (_flat("concat", expand_concat), _flat("pad", expand_pad), BLOCKS)

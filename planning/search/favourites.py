@@ -20,7 +20,7 @@ from tilewright.machine import Machine
 from tilewright.machine.dtypes import itemsize
 from tilewright.planning.graph import Graph, Node, OperatorNode, Placement, ReadNode, RepeatNode, SequenceNode
 from tilewright.planning.homes import home_place
-from tilewright.planning.operators import VIEWS, matmul, preferred, read_choice
+from tilewright.planning.operators import VIEWS, cast_panels, matmul, preferred, read_choice
 from tilewright.planning.operators.base import Surroundings
 from tilewright.planning.operators.blocks import block_layout
 from tilewright.planning.operators.pointwise import fills_storage
@@ -364,7 +364,9 @@ def product_surroundings(graph: Graph, node: OperatorNode) -> Surroundings:
     """What a product may know of its readers alone."""
     found = feeds_attention_values(graph, node)
     if found is None:
-        return Surroundings(head=cut_heads(graph, node), word=WORD if feeds_bytes(graph, node) else 0)
+        word = WORD if feeds_bytes(graph, node) else 0
+        head, panels = cut_heads(graph, node), completed_groups(graph, node) if word else 0
+        return Surroundings(head=head, word=word, panels=0 if head else panels)
     batch, word = found
     return Surroundings(transposed=True, batch=batch, word=word)
 
@@ -439,6 +441,12 @@ def cut_heads(graph: Graph, node: OperatorNode) -> int:
     head, shape = feeds_heads(graph, node, cast=True), node.operator.result_shape
     cuts = head * itemsize(node.operator.result_dtype) % WORD
     return head if cuts and len(shape) == 2 and head < shape[1] and shape[1] % head == 0 else 0
+
+
+def completed_groups(graph: Graph, node: OperatorNode) -> int:
+    """Columns of the groups in which a cast of queries or keys completes their heads to panels; 0 if none."""
+    head = feeds_heads(graph, node, cast=True)
+    return cast_panels.groups(head)[0] if head % cast_panels.PANEL else 0
 
 
 def feeds_bytes(graph: Graph, node: OperatorNode) -> bool:

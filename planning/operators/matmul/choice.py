@@ -39,7 +39,7 @@ def default_record(
     grid = choose_grid(shape, machine, near.tiles[1])
     target = PARTS if near.transposed else choose_target(operator, operands, machine)
     shares = target == PARTS and (not near.transposed or near.word == PANEL_WORD)
-    share = choose_share(shape, grid) if shares else 1
+    share = choose_share(shape, grid, near.panels) if shares else 1
     pieces = 1 if found.inner else max(1, min(near.pieces, blocks(shape, grid)[1]))
     return dataclasses.replace(found, grid=grid, share=share, target=target, pieces=pieces)
 
@@ -119,11 +119,14 @@ def in_pieces(
                 yield dataclasses.replace(record, pieces=pieces)
 
 
-def choose_share(shape: Shape, grid: tuple[int, ...]) -> int:
+def choose_share(shape: Shape, grid: tuple[int, ...], panels: int = 0) -> int:
     """
     Column blocks to own in common so that an owner's columns fill whole FP8 panels, where its rows allow it.
+    Groups of `panels` columns are completed to panels anyway: where a block has whole ones, rows stay longer.
     """
     _, _, np_, kp = used_grid(shape, grid)
     _, mb, nb, _ = blocks(shape, grid)
+    if panels and nb % panels == 0:
+        return 1
     share = 2 if nb % 32 == 16 else 1
     return share if kp > 1 and np_ % share == 0 and mb >= kp * share else 1

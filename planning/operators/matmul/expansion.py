@@ -147,8 +147,9 @@ def _add_up(
             else:
                 slots.append(slot)
                 count += 1
-        room = wide_partials(dataclasses.replace(room, axes=(Axis(count), *room.axes[1:])), shape, machine)
-        target = behind(stored_view(shape, record, layout), 0, kp)
+        stored = room.axes[1:] if record.target == BLOCKS else where.arrived.axes[1:]
+        room = wide_partials(dataclasses.replace(room, axes=(Axis(count), *stored)), shape, machine)
+        target = behind(stored_view(shape, record, where.partial.shape[1:]), 0, kp)
         summed = _scattered(builder, shape, record.grid, where, a, w, room, target, slots, operator.name)
         terms = {"p": 0, **{name: axis + 1 for name, axis in axes.items()}}
     else:
@@ -254,7 +255,7 @@ def multiply(
         )
         return result, view
     room = wide_partials(where.arrived, shape, builder.machine)
-    arrived = _scattered(builder, shape, grid, where, a, w, room, stored_products(shape, grid), (), reason)
+    arrived = _scattered(builder, shape, grid, where, a, w, room, stored_products(where), (), reason)
     result = builder.add_buffer(name, where.result, shape.result_dtype, "activations")
     axes4 = {"p": 0, "b": 1, "m": 2, "n": 3}
     builder.compute(
@@ -281,7 +282,7 @@ def _products(
     kp = used_grid(shape, grid)[3]
     partial = builder.add_buffer("partial" if kp > 1 else "product", where.partial, shape.partial, "partials")
     if isinstance(a, Streamed):
-        stored = stored_products(shape, grid)
+        stored = stored_products(where)
         multiply_pieces(builder, shape, a, w, partial, stored, (), reason, f"{reason} pieces")
     else:
         matrix_kernel(builder, shape, a, w, partial, reason)
@@ -310,7 +311,7 @@ def _scattered(
     if isinstance(a, Streamed):
         multiply_pieces(builder, shape, a, w, arrived, target, others, reason, gathered)
     else:
-        builder.gather_into([(partial, stored_products(shape, grid), target), *others], arrived, gathered)
+        builder.gather_into([(partial, stored_products(where), target), *others], arrived, gathered)
     return arrived
 
 

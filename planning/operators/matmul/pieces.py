@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from tilewright.planning.exchange.copies import choose_move
 from tilewright.planning.layout import Axis, Layout, View
 from tilewright.planning.layout.padding import panel_padding
-from tilewright.planning.operators.base import Operator, ceil_div, round_up
+from tilewright.planning.operators.base import Operator, ceil_div
 from tilewright.planning.operators.builder import Builder
 from tilewright.planning.operators.grids import splits
 from tilewright.planning.operators.matmul.places import Layouts, tile_order
 from tilewright.planning.operators.matmul.records import MatmulRecord, contracted, shape_of
-from tilewright.planning.operators.matmul.shape import Shape, blocks, used_grid, word_elements
+from tilewright.planning.operators.matmul.shape import Shape, blocks
 from tilewright.planning.operators.targets import Target
 
 
@@ -110,7 +110,7 @@ def streamed(
         return Axis((last.part + last.parts - 1) * size + last.rows, splits(size, order.m))
 
     given, wanted = (_by_rows(builder.operator, record, v) for v in (view, target[1]))
-    stored = stored_products(shape, record.grid)
+    stored = stored_products(where)
     cuts = runs(shape.m, block, record.pieces)
     pieces: list[Piece] = []
     for piece in cuts:
@@ -186,10 +186,9 @@ def matrix_kernel(builder: Builder, shape: Shape, a: str, w: str, partial: str, 
     )
 
 
-def stored_products(shape: Shape, grid: tuple[int, ...]) -> View:
-    """All that the unit writes, as (part, batch, row, column) in the storage of the partial products."""
-    kp = used_grid(shape, grid)[3]
-    return View.identity((kp, shape.b, shape.m, round_up(shape.n, word_elements(shape))))
+def stored_products(where: Layouts) -> View:
+    """What is sent of all that the unit writes, as (part, batch, row, column) in its storage."""
+    return View.identity(where.partial.shape)
 
 
 def _by_rows(operator: Operator, record: MatmulRecord, view: View) -> View:

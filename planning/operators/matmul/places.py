@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -97,11 +98,12 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 
     )
     # products keep whole words where rows end inside one: the unit writes whole panels, so the lanes exist
     n_stored = round_up(shape.n, word_elements(shape))
+    written = Axis(columns_sent(shape, grid, share), n_axis.splits, (COLUMNS,))
     n_axis = Axis(n_stored, n_axis.splits, (COLUMNS,))
     p_axis = Axis(kp, splits(1, where.k))
     order4 = ((0, 0), (1, 0), (3, 0), (2, 0), (3, 1))
     partial = Layout(
-        (p_axis, b_axis, m_axis, n_axis),
+        (p_axis, b_axis, m_axis, written),
         order4,
         (),
         base,
@@ -117,21 +119,45 @@ def layouts(shape: Shape, grid: tuple[int, ...], machine: Machine, share: int = 
         groups, members = _grouped(where.n, share)
         m_out = Axis(shape.m, (*m_axis.splits, *splits(share * rows, where.k), *splits(rows, members)))
         n_out = Axis(n_stored, splits(nb * share, groups), (COLUMNS,))
-    elif mb >= kp:
+    elif owned_by_rows(shape, grid):
         m_out = Axis(shape.m, (*m_axis.splits, *splits(ceil_div(mb, kp), where.k)))
     else:
-        grain = max(1, 4 // itemsize(shape.partial), 4 // itemsize(shape.result_dtype))
-        part = round_up(ceil_div(nb, kp), grain)
-        part = round_up(part, COLUMNS) if part > COLUMNS else part
+        part = owned_columns(shape, grid)
         n_out = Axis(
             n_stored, (*n_axis.splits, *splits(part, where.k)), (COLUMNS,) if part % COLUMNS == 0 else ()
         )
     order = ((0, 0), (2, 0), (1, 0), (2, 1)) if n_out.panels else ((0, 0), (1, 0), (2, 0))
     result = Layout((b_axis, m_out, n_out), order, (), base, tiles)
+    n_in = dataclasses.replace(n_out, extent=written.extent)
     arrived = Layout(
-        (Axis(kp), b_axis, m_out, n_out), ((0, 0), *((x + 1, level) for x, level in order)), (), base, tiles
+        (Axis(kp), b_axis, m_out, n_in), ((0, 0), *((x + 1, level) for x, level in order)), (), base, tiles
     )
     return Layouts(a, w, partial, arrived, result)
+
+
+def columns_sent(shape: Shape, grid: tuple[int, ...], share: int) -> int:
+    """
+    The columns of partial products that are sent: those of the result. Where the last column block is shorter
+    than others all of the last panel, which the unit wrote, so that its rows follow each other.
+    """
+    stored = round_up(shape.n, word_elements(shape))
+    _, _, np_, kp = used_grid(shape, grid)
+    by_rows = kp > 1 and (share > 1 or owned_by_rows(shape, grid))
+    return round_up(stored, COLUMNS) if by_rows and np_ > share else stored
+
+
+def owned_by_rows(shape: Shape, grid: tuple[int, ...]) -> bool:
+    """Whether those who have partial products of a block own rows of it: else columns, which is less then."""
+    _, mb, nb, _ = blocks(shape, grid)
+    kp = used_grid(shape, grid)[3]
+    return mb >= kp or nb < mb * owned_columns(shape, grid)
+
+
+def owned_columns(shape: Shape, grid: tuple[int, ...]) -> int:
+    """The columns of an owner where those who have partial products of a block own columns of it."""
+    grain = max(1, 4 // itemsize(shape.partial), 4 // itemsize(shape.result_dtype))
+    part = round_up(ceil_div(blocks(shape, grid)[2], used_grid(shape, grid)[3]), grain)
+    return round_up(part, COLUMNS) if part > COLUMNS else part
 
 
 def _grouped(
@@ -195,8 +221,8 @@ def result_place(operator: Operator, record: MatmulRecord, machine: Machine) -> 
     return layout, unbatched(swap_last(view), shape) if record.swap else view
 
 
-def stored_view(shape: Shape, record: MatmulRecord, layout: Layout) -> View:
-    """All that the unit wrote of a product, (b, m, n with its lanes), in the storage of the result."""
+def stored_view(shape: Shape, record: MatmulRecord, sent: tuple[int, ...]) -> View:
+    """All that is sent of a product, (b, m, n with its lanes) as in `sent`, in storage like the result's."""
     if record.target == BLOCKS:
         return View((1, shape.m, shape.n), (((1, -1, 0),), ((shape.m, 0, 1),), ((shape.n, 1, 1),)), (0, 0))
-    return View.identity((shape.b, shape.m, round_up(shape.n, word_elements(shape))))
+    return View.identity(sent)

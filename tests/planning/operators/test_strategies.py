@@ -129,6 +129,7 @@ CASES = {
     "concat of one": concat(((3, 5),), 0, "f32"),
     "pad of all sides": pad((3, 5), (1, 2), (0, 3), "f16"),
     "pad of bytes": pad((7,), (3,), (2,), "f8E4M3FNUZ"),
+    "pad of rows of panels": pad((5, 64), (1, 0), (2, 0), "f16"),
     "sum of a vector": binary("add", (7, 13), (13,), "f16"),
     "product with a column": binary("mul", (7, 13), (7, 1), "f16"),
     "sum of one": binary("add", (7, 13), (1,), "f32"),
