@@ -20,6 +20,7 @@ from math import prod
 
 import numpy as np
 
+from tilewright.planning.exchange.ordering import ordered_by
 from tilewright.planning.layout import Layout, LayoutError, View, row_major
 
 
@@ -229,7 +230,7 @@ def _merged(spans: _Spans, step: int | None = None) -> _Spans:
     if n < 2:
         return spans
     shift = spans.src - spans.dst
-    order = _argsort(spans.src_tile, spans.dst_tile, shift, spans.src)
+    order = ordered_by(spans.src_tile, spans.dst_tile, shift, spans.src)
     src_tile, dst_tile, shift, src = (a[order] for a in (spans.src_tile, spans.dst_tile, shift, spans.src))
     length = spans.length[order]
     reach = length[:-1] if step is None else step
@@ -249,22 +250,6 @@ def _merged(spans: _Spans, step: int | None = None) -> _Spans:
         (src - shift)[starts],
         np.add.reduceat(length, starts),
     )
-
-
-def _argsort(*keys: np.ndarray) -> np.ndarray:
-    """
-    lexsort with the first key slowest; packed in one integer when it fits, which is several times faster.
-    """
-    packed: np.ndarray | None = None
-    room = 1
-    for key in keys:
-        low, high = int(key.min()), int(key.max())
-        room *= high - low + 1
-        if room >= 1 << 62:
-            return np.lexsort(keys[::-1])
-        packed = key - low if packed is None else packed * (high - low + 1) + (key - low)
-    assert packed is not None
-    return np.argsort(packed, kind="stable")
 
 
 def _components(atoms: Sequence[_Atom], sums: Sequence[Sequence[_Sum]]) -> list[_Spans]:
@@ -431,7 +416,7 @@ def _nearest_copy(
     The tile of the source copy that serves each span: the destination's own, else one picked by rank inside
     the shard.
     """
-    order = _argsort(src_tile, src_byte)
+    order = ordered_by(src_tile, src_byte)
     tile, byte = src_tile[order], src_byte[order]
     new_tile = np.concatenate(([True], tile[1:] != tile[:-1]))
     distinct = np.cumsum(new_tile | np.concatenate(([True], byte[1:] != byte[:-1]))) - 1

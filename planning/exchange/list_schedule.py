@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from tilewright.planning.exchange.messages import Ints
+from tilewright.planning.exchange.ordering import ordered_by
 from tilewright.planning.exchange.trains import Trains
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def single_receivers(
     (tiles,): until when each tile sends something else.
     """
     tiles, latency = machine.tiles, sends.latency
-    order = np.lexsort((sends.offset, sends.buffer, _rotation(sends, position, tiles, variant)))
+    order = ordered_by(_rotation(sends, position, tiles, variant), sends.buffer, sends.offset)
     receivers, queues = _queues(order, sends.dst_tile)
     source = sends.tile.tolist()
     words = sends.items.tolist()
@@ -222,7 +223,7 @@ class _OperandQueues:
         each other.
         """
         group = -trains.operand if variant.descending else trains.operand
-        order = np.lexsort((trains.offset, trains.buffer, _rotation(trains, position, tiles, variant), group))
+        order = ordered_by(group, _rotation(trains, position, tiles, variant), trains.buffer, trains.offset)
         numbers, groups = np.unique(group, return_inverse=True)
         owner_group = np.repeat(groups, trains.count)
         weight = np.zeros((len(numbers), tiles), np.int64)  # items, (operands, tiles)

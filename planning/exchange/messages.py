@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.diagnostics import TileError
+from tilewright.planning.exchange.ordering import ordered_by
 
 if TYPE_CHECKING:
     from tilewright.machine import Machine
@@ -192,14 +193,14 @@ def gather_sends(messages: Messages, tiles: int, max_words: int, *, by_buffer: b
 
     # The same words wanted twice on one tile need two sends: a receiver writes a word once. `copy` counts the
     # copies.
-    source = (nbytes, src_offset, src_buffer, src_tile)
+    source = (src_tile, src_buffer, src_offset, nbytes)
     if by_buffer:
-        source = (*source, dst_buffer)
-    order = np.lexsort((dst_offset, dst_buffer, dst_tile, *source))
+        source = (dst_buffer, *source)
+    order = ordered_by(*source, dst_tile, dst_buffer, dst_offset)
     runs = _starts(changes(*(key[order] for key in (dst_tile, *source))))
     copy = np.arange(size, dtype=np.int64) - np.repeat(runs, np.diff(np.append(runs, size)))
     if copy.any():
-        order = order[np.lexsort((dst_tile[order], copy, *(key[order] for key in source)))]
+        order = order[ordered_by(*(key[order] for key in source), copy, dst_tile[order])]
         # After the sort the copy number is recounted in the new order by the group boundaries below.
         runs = _starts(changes(*(key[order] for key in source)) | (np.diff(dst_tile[order]) <= 0))
     else:
@@ -211,7 +212,7 @@ def gather_sends(messages: Messages, tiles: int, max_words: int, *, by_buffer: b
 
     # Neighbours in this order continue each other when source and every destination do.
     head = order[first]
-    again = np.lexsort((src_offset[head], cls, src_buffer[head], src_tile[head]))
+    again = ordered_by(src_tile[head], src_buffer[head], cls, src_offset[head])
     first, count, cls = first[again], count[again], cls[again]
     order = order[_members(first, count)]
     first = np.concatenate([[0], np.cumsum(count)[:-1]])

@@ -32,6 +32,7 @@ from tilewright.planning.exchange.messages import (
     gather_sends,
     pair_up,
 )
+from tilewright.planning.exchange.ordering import ordered_by
 from tilewright.planning.exchange.trains import travel
 from tilewright.planning.exchange.variants import best_variant, busiest, loads
 
@@ -206,10 +207,10 @@ def schedule(messages: Messages, machine: Machine, *, paired: bool | None = None
     owner = sends.owner
     landing = start[owner] + travel(sends, machine)
 
-    by_time = np.lexsort((start, sends.tile))
+    by_time = ordered_by(sends.tile, start)
     place = np.empty_like(by_time)
     place[by_time] = np.arange(len(by_time))
-    arrival = np.lexsort((landing, sends.dst_tile))
+    arrival = ordered_by(sends.dst_tile, landing)
     result = Schedule(
         tiles=tiles,
         send_tile=sends.tile[by_time],

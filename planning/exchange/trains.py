@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.planning.exchange.messages import Ints, Sends
+from tilewright.planning.exchange.ordering import ordered_by
 
 if TYPE_CHECKING:
     from tilewright.machine import Machine
@@ -51,7 +52,7 @@ class Trains:
     def of(sends: Sends, machine: Machine, limit: int) -> Trains:
         """Couple sends to trains of about `limit` words at most."""
         operand = np.minimum.reduceat(sends.dst_buffer, sends.first)
-        order = np.lexsort((sends.offset, sends.buffer, operand, sends.paired, sends.cls, sends.tile))
+        order = ordered_by(sends.tile, sends.cls, sends.paired, operand, sends.buffer, sends.offset)
         opens = np.zeros(len(order), bool)
         opens[0] = True
         for key in (sends.tile, sends.cls, operand, sends.paired):
