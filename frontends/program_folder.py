@@ -125,6 +125,23 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
     return tensors
 
 
+def release_tensors(tensors: Iterable[np.ndarray]) -> None:
+    """
+    Give back the memory that what was read of the files of `read_tensors` takes; whoever asks reads it again.
+    Arrays that are no views of a file, and systems without such advice, stay as they are.
+    """
+    files: dict[int, mmap.mmap] = {}
+    for tensor in tensors:
+        base: object = tensor
+        while isinstance(base, np.ndarray):
+            base = base.base
+        if isinstance(base, memoryview) and isinstance(base.obj, mmap.mmap):
+            files[id(base.obj)] = base.obj
+    if hasattr(mmap, "MADV_DONTNEED"):
+        for file in files.values():
+            file.madvise(mmap.MADV_DONTNEED)
+
+
 def write_tensors(path: Path, tensors: Tensors) -> None:
     """Write `tensors` to a `.safetensors` file; the bytes depend on names and values only."""
     # renamed into place: an earlier file may be mapped by a reader, perhaps as the very tensors being written

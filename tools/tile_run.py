@@ -242,7 +242,7 @@ def _check_options(options: argparse.Namespace) -> None:
 
 def _prepare(options: argparse.Namespace) -> _Job:
     """Read everything and refuse what cannot end well; nothing is compiled but for `--compare`."""
-    from tilewright.frontends.program_folder import ProgramFolder
+    from tilewright.frontends.program_folder import ProgramFolder, release_tensors
     from tilewright.machine import load
     from tilewright.passes import pipeline
     from tilewright.tools import run_checks
@@ -274,10 +274,13 @@ def _prepare(options: argparse.Namespace) -> _Job:
         with progress.step("calibrate"):
             job.folder = _calibrate(module, job.folder, options.calibrate)
         clock.measure("calibrate", start)
+    given = job.folder.parameters
     if options.fold_pooling:
         job.folder = _fold_pooling(module, job.folder)
     if options.fold_norms:
         job.folder = _fold_norms(module, job.folder)
+    if job.folder.parameters is not given:
+        release_tensors(given.values())  # all were read; a compilation needs the memory
     if options.compare == "each":
         job.given = module.clone()
     if options.profile is not None:

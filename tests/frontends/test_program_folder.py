@@ -2,6 +2,7 @@
 """Program folders: what is written is read back, and every way a folder can be wrong has its message."""
 
 import json
+import sys
 from pathlib import Path
 
 import ml_dtypes
@@ -14,6 +15,7 @@ from tilewright.frontends.program_folder import (
     Task,
     Tolerance,
     read_tensors,
+    release_tensors,
     require,
     runs_in,
     select_run,
@@ -237,3 +239,23 @@ def test_task_figures() -> None:
     figures = task.measure(np.array([[0.0, 1.0], [0.0, 1.0]]))  # the first two samples only
     assert figures["accuracy"] == figures["agreement"] == 0.5
     assert figures["logits_rel_rms"] == pytest.approx(1.0)
+
+
+def resident(path: Path) -> int:
+    """Kilobytes of a mapped file that are in this process's memory, as the system counts them."""
+    lines = Path("/proc/self/smaps").read_text("utf-8").splitlines()
+    starts = [i for i, line in enumerate(lines) if line.endswith(str(path))]
+    return sum(next(int(line.split()[1]) for line in lines[i:] if line.startswith("Rss:")) for i in starts)
+
+
+def test_released_tensors_are_read_again(tmp_path: Path) -> None:
+    values = np.arange(1 << 20, dtype=np.float32)
+    write_tensors(tmp_path / "t.safetensors", {"x": values})
+    own, found = np.ones(3), read_tensors(tmp_path / "t.safetensors")["x"]
+    assert np.array_equal(found, values)
+    if sys.platform == "linux":
+        assert resident(tmp_path / "t.safetensors") >= 4096
+    release_tensors([found.reshape(1024, 1024)[3], own])
+    if sys.platform == "linux":
+        assert resident(tmp_path / "t.safetensors") == 0
+    assert np.array_equal(found, values) and own.sum() == 3
