@@ -282,7 +282,7 @@ def compile(
     Compile a module in place: every program in it, from the level it has reached, or from behind the stage
     `after`, to the machine program, or to the end of the stage `until`. It is verified after every stage.
     Foreign code stays as it is. `search` is how much is searched for plans; without it what the command line
-    says, or nothing. Where it is on, a plan that turns out not to fit gives way to the next: a stage may then
+    says, or `fast`. Where it is on, a plan that turns out not to fit gives way to the next: a stage may then
     be observed more than once. Raises TileError, with the place in the program.
     """
     options = Options(machine, plan, search=search)

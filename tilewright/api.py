@@ -121,7 +121,7 @@ def compile(
     is. `entry` names the function to compile where the module has several, or foreign code around them; the
     result holds that program alone. `machine` is a name or a machine file; without it the program's own
     (`tile.machine`), or c600. `plan` forces what it names; `search` ("off", "fast", "full") is how much is
-    searched for the rest, nothing by default. `context` parses text with further dialects.
+    searched for the rest, "fast" by default. `context` parses text with further dialects.
     """
     module = pipeline.select_program(_module(program, context), context or Context(), entry)
     written = module.attributes.get(MACHINE)

@@ -160,7 +160,7 @@ class TileOptMain(xDSLOptMain):
         add(
             "--search",
             choices=("off", "fast", "full"),
-            help="how much is searched for plans of whole programs (default: off)",
+            help="how much is searched for plans of whole programs (default: fast)",
         )
         add(
             "--executor",

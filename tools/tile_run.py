@@ -82,7 +82,7 @@ def _parser() -> ToolParser:
     parser.add_argument(
         "--search",
         choices=("off", "fast", "full"),
-        help="how much is searched for plans of whole programs (default: off)",
+        help="how much is searched for plans of whole programs (default: fast)",
     )
     parser.add_argument(
         "--executor",

@@ -72,7 +72,7 @@ BUDGETS: Mapping[str, Budget] = {
     "full": Budget(nodes=80_000, width=4, records=32, passes=4, rounds=16, keep=16, slack=1.3),
 }
 
-DEFAULT_EFFORT: Effort = "off"
+DEFAULT_EFFORT: Effort = "fast"
 """How much is searched where nobody says, and no plan is given."""
 
 WORTH = 0.998
