@@ -17,7 +17,8 @@ if str(ROOT / "benchmarks") not in sys.path:
 
 from figures import command  # noqa: E402
 from figures.blocks import BLOCK, STAMP, Part, Table, blocks, differences, documents, render  # noqa: E402
-from figures.producers import PLAN, PRODUCERS, TRIED  # noqa: E402
+from figures.founding import PHASES, PLAN, TRIED  # noqa: E402
+from figures.producers import PRODUCERS  # noqa: E402
 from figures.runs import Failed, Runs  # noqa: E402
 
 BY_HAND: dict[str, str] = {
@@ -120,3 +121,11 @@ def test_what_is_forced_on_the_founding_plan_is_in_it() -> None:
             old = operators[f"layers.{name}"]
             assert any(old.get(key) != value for key, value in fields.items()), text
             assert "strategy" in fields or fields.keys() <= {*old, "filler"}, text
+
+
+def test_operators_of_a_layer_are_in_one_phase_each() -> None:
+    named = [name for _, names, _ in PHASES for name in names.split()]
+    assert len(named) == len(set(named))
+    operators = json.loads(PLAN.read_text("utf-8"))["operators"]
+    inside = {name.removeprefix("layers.") for name in operators if name.startswith("layers.")}
+    assert inside <= set(named)

@@ -25,7 +25,8 @@ from traceback import format_exception
 
 from figures import pictures
 from figures.blocks import ROOT, Part, blocks, differences, write
-from figures.producers import PRODUCERS, Producer
+from figures.producers import PRODUCERS
+from figures.registry import Producer
 from figures.runs import Failed, Missing, Runs
 
 COSTS = ("fast", "slow", "long")

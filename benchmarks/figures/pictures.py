@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from figures.blocks import ROOT
-from figures.producers import PLAN, TOWER
+from figures.founding import FASTEST, FOLDS, TOWER
 from figures.runs import Missing, Runs
 
 FOLDER = ROOT / "docs" / "images"
@@ -27,7 +27,7 @@ def make(runs: Runs) -> None:
     chromium()
     profile = runs.folder / "siglip.profile"
     workload = (*TOWER, "--layers", "27")
-    runs.run(workload, "c600", "--plan", str(PLAN), "--profile", str(profile))
+    runs.run(workload, "c600", *FOLDS, "--plan", str(FASTEST), "--profile", str(profile))
     draw(profile, FOLDER)
 
 

@@ -53,9 +53,10 @@ class Budget:
     """
     How much is searched. nodes: prices of whole programs and of single operators, by `Search.weights`. width:
     states that go on behind a point. records: candidates of each strategy of an operator. passes: over the
-    program. rounds: plans that the allocator may refuse. Of an operator's candidates the `keep` that are
-    cheapest by themselves are priced with the whole program, those only that take no more than `slack` times
-    what the choice in force takes (and a phase).
+    program. rounds: plans that the allocator may refuse; patience: those that may come no nearer to fitting
+    than one before them. Of an operator's candidates the `keep` that are cheapest by themselves are priced
+    with the whole program, those only that take no more than `slack` times what the choice in force takes
+    (and a phase).
     """
 
     nodes: int
@@ -63,13 +64,14 @@ class Budget:
     records: int
     passes: int
     rounds: int
+    patience: int
     keep: int
     slack: float
 
 
 BUDGETS: Mapping[str, Budget] = {
-    "fast": Budget(nodes=5_000, width=1, records=8, passes=2, rounds=8, keep=4, slack=1.05),
-    "full": Budget(nodes=80_000, width=4, records=32, passes=4, rounds=16, keep=16, slack=1.3),
+    "fast": Budget(nodes=5_000, width=1, records=8, passes=2, rounds=8, patience=3, keep=4, slack=1.05),
+    "full": Budget(nodes=80_000, width=4, records=32, passes=4, rounds=16, patience=8, keep=16, slack=1.3),
 }
 
 DEFAULT_EFFORT: Effort = "fast"
@@ -223,7 +225,7 @@ class Search:
         says that it fits, or nothing else may be tried behind it.
         """
         untried = self.key(self.favourite) not in self.refused
-        last = len(self.rounds) + 1 >= self.budget.rounds
+        last = len(self.rounds) + 1 >= self.budget.rounds or self.fruitless + 1 >= self.budget.patience
         return bool(self.rounds) and untried and (self.favourite.price.short <= 0 or last)
 
     def better_than_default(self) -> State | None:
@@ -291,8 +293,14 @@ class Search:
 
     @property
     def exhausted(self) -> bool:
-        """Whether no more plans may be tried."""
-        return len(self.rounds) >= self.budget.rounds
+        """Whether no more plans may be tried: enough were, or the last ones came no nearer to fitting."""
+        return len(self.rounds) >= self.budget.rounds or self.fruitless >= self.budget.patience
+
+    @property
+    def fruitless(self) -> int:
+        """Plans refused behind the one that came nearest to fitting."""
+        distances = [r.distance for r in self.rounds if r.verdict]
+        return len(distances) - 1 - distances.index(min(distances)) if distances else 0
 
     # -- states
 

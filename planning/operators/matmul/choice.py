@@ -14,7 +14,14 @@ from tilewright.planning.operators.base import PIECES, Operator, Surroundings
 from tilewright.planning.operators.blocks import block_layout
 from tilewright.planning.operators.matmul.addends import first_addend
 from tilewright.planning.operators.matmul.grids import choose_grid, grids
-from tilewright.planning.operators.matmul.records import BLOCKS, PARTS, MatmulRecord, contracted, shape_of
+from tilewright.planning.operators.matmul.records import (
+    BLOCKS,
+    PARTS,
+    MatmulRecord,
+    contracted,
+    hosted,
+    shape_of,
+)
 from tilewright.planning.operators.matmul.shape import PANEL_WORD, Shape, blocks, lanes, used_grid
 from tilewright.planning.operators.targets import WORD
 from tilewright.planning.stages import Value
@@ -79,15 +86,19 @@ def candidates(
     operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
 ) -> Iterator[MatmulRecord]:
     """
-    The default, then the cheapest grids by the closed form, of both orientations, with each share; of the
-    first of them in pieces too where memory is missing.
+    The default, then the cheapest grids by the closed form, of both orientations, with each share; the first of
+    them in pieces too where memory is missing. Where the host may complete the contraction
+    (`MatmulRecord.filler`), all but the default do without kernels that fill.
     """
     first = default_record(operator, operands, machine, near)
     yield first
     yield from in_pieces(operator, first, near, (PIECES // 2, PIECES, 2 * PIECES))
+    filler = hosted(operator) is not None and not first.inner
+    if filler:
+        yield dataclasses.replace(first, filler=True)
     _, tiles = near.tiles
     for swap in (near.transposed, not near.transposed):
-        fields = dataclasses.replace(wanted(near, swap), inner=first.inner)
+        fields = dataclasses.replace(wanted(near, swap), inner=first.inner, filler=filler)
         shape = shape_of(operator, fields)
         found = grids(shape, machine)
         allowed = np.flatnonzero(found.tiles <= (tiles or machine.tiles))
@@ -96,7 +107,7 @@ def candidates(
             grid = (int(parts[0]), int(parts[1]), int(parts[2]), int(parts[3]))
             for share in sorted({1, choose_share(shape, grid)}):
                 record = dataclasses.replace(fields, grid=grid, share=share)
-                if record != first:
+                if record not in (first, dataclasses.replace(first, filler=filler)):
                     yield record
                     if number < STREAMED:
                         yield from in_pieces(operator, record, near, (PIECES,))
