@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -25,6 +24,7 @@ from typing import Any
 
 from tilewright.backends.image import to_image
 from tilewright.frontends.program_folder import ProgramFolder, select_run
+from tilewright.host import peak_rss_bytes
 from tilewright.machine import load
 from tilewright.passes import pipeline
 from tilewright.passes.ir.exchange import read_figures
@@ -95,7 +95,7 @@ def main() -> int:
                 size = (path / "run.profile").stat().st_size
             own = recorder.seconds + time.process_time() - made_at
             seconds = time.process_time() - start
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux reports KiB
+            peak = peak_rss_bytes()
             return {"seconds": seconds, "own": own, "bytes": peak, "size": size}
 
         found = {

@@ -10,13 +10,13 @@ the process so far).
 from __future__ import annotations
 
 import json
-import resource
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from tilewright.host import peak_rss_bytes
 from tilewright.instrumentation import Instrument
 
 FORMAT = {"format": "tilewright-steps", "version": 1}
@@ -43,7 +43,7 @@ class StepLog(Instrument):
     def end(self, step: str) -> None:
         """A step that has begun is done."""
         now = time.perf_counter()
-        rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux reports KiB
+        rss = peak_rss_bytes()
         self._line(
             {
                 "step": step,

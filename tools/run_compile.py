@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import resource
 import sys
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright import instrumentation
 from tilewright.diagnostics import TileError
+from tilewright.host import peak_children_bytes, peak_rss_bytes
 from tilewright.steps import StepLog
 from tilewright.tools.driver import progress
 
@@ -43,9 +43,8 @@ class Clock:
 
     @staticmethod
     def peak_rss() -> int:
-        """Bytes of this process and of the largest that it started, at their peaks (Linux reports KiB)."""
-        own, started = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        return (own.ru_maxrss + started.ru_maxrss) * 1024
+        """Bytes of this process and of the largest that it started, at their peaks."""
+        return peak_rss_bytes() + peak_children_bytes()
 
 
 def compile_module(

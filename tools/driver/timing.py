@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from tilewright.host import peak_rss_bytes
 from tilewright.instrumentation import Instrument
 
 
@@ -40,7 +40,7 @@ class Timing(Instrument):
         node, wall, processor = self._open.pop()
         node.wall = time.perf_counter() - wall
         node.processor = time.process_time() - processor
-        node.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux reports KiB
+        node.peak_bytes = peak_rss_bytes()
 
     @contextmanager
     def scope(self, name: str) -> Generator[None]:

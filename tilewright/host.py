@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a process takes of the host it runs on."""
+
+from __future__ import annotations
+
+import re
+import resource
+from pathlib import Path
+
+_STATUS = Path("/proc/self/status")
+
+
+def peak_rss_bytes() -> int:
+    """
+    The most memory that this process has held, in bytes. What `getrusage` says counts, on Linux, what the
+    process that started this one held at the time; it is used where there is no better source.
+    """
+    try:
+        found = re.search(r"^VmHWM:\s*(\d+) kB$", _STATUS.read_text("ascii"), re.MULTILINE)
+    except OSError:
+        found = None
+    if found is not None:
+        return int(found[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux reports KiB
+
+
+def peak_children_bytes() -> int:
+    """The most memory that a process held that this one started and that has ended, in bytes."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
