@@ -20,6 +20,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
+from tilewright import instrumentation
 from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import entry_function, read_entry
 from tilewright.dialects.program_check import check_operations, check_types
@@ -327,6 +328,9 @@ ATTEMPT_NODES = 20_000
 """Units placed before another plan is tried; the default rule's may take as many as without a search."""
 
 
+SEARCH = "search"
+"""The step in which plans are searched, between the stages of a compilation."""
+
 PLAN_ERRORS = (AllocationError, RowsTooLong, PlanError)
 """What another plan can help."""
 
@@ -361,9 +365,10 @@ class _Attempts:
             return
         for stage in todo[: names.index(TilePlanLayoutsPass.name)]:
             self.stage(stage, self.options)
-        search = searched(
-            self.program, read_plan(self.options.plan), self.options.machine, self.options.search
-        )
+        with instrumentation.step(SEARCH, self.program):
+            search = searched(
+                self.program, read_plan(self.options.plan), self.options.machine, self.options.search
+            )
         if search is None:
             for stage in todo[names.index(TilePlanLayoutsPass.name) :]:
                 self.stage(stage, self.options)
@@ -371,7 +376,8 @@ class _Attempts:
         original = self.program.clone()
         nearest: tuple[int, State, Literal["planned", "selected"]] | None = None
         while True:
-            state = search.best()
+            with instrumentation.step(SEARCH, self.program):
+                state = search.best()
             missing, memory, failure = 0, "any", None
             homes = self.options.homes
             for homes in self.modes():

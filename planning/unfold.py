@@ -136,7 +136,7 @@ def unfold(
             unfolding.outputs(node)
     ordered = _ordered(unfolding.out, _in_several_runs(unfolding.out))
     fuse_steps(ordered, unfolding.stores, unfolding.expander.once)
-    return Unfolded(unfolding.stores, [item for item in ordered if not isinstance(item, Cut)])
+    return Unfolded(unfolding.stores, _without_cuts(ordered))
 
 
 @dataclass(frozen=True)
@@ -414,6 +414,14 @@ def _ordered(items: Sequence[Step | Loop | Cut], several: set[Store]) -> list[It
             item.body[:] = _ordered(item.body, several)
         result.append(item)
     return result + _merged(run, several)
+
+
+def _without_cuts(items: Sequence[Item | Cut]) -> list[Item]:
+    """Items that take time, in repeats too."""
+    for item in items:
+        if isinstance(item, Loop):
+            item.body[:] = _without_cuts(item.body)
+    return [item for item in items if not isinstance(item, Cut)]
 
 
 def _merged(run: list[Step], several: set[Store]) -> list[Item]:

@@ -47,6 +47,25 @@ class Clock:
         return peak_rss_bytes() + peak_children_bytes()
 
 
+class _Timed(instrumentation.Instrument):
+    """Notes how long the steps of a compilation take: its stages, and the search for plans between them."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._since: list[float] = []
+
+    def before(self, step: str, module: object) -> None:
+        self._clock.steps.start(step)
+        self._since.append(time.perf_counter())
+
+    def after(self, step: str, module: object) -> None:
+        self._clock.measure(step, self._since.pop())
+        self._clock.steps.end(step)
+
+    def failed(self, step: str, module: object, error: Exception) -> None:
+        self._since.pop()
+
+
 def compile_module(
     module: ModuleOp,
     context: Any,
@@ -82,16 +101,14 @@ def compile_module(
         return replace(module_to_program(module), machine=check_machine(module, machine))
     module.attributes[MACHINE] = StringAttr(given_machine(module, machine).reference)
 
+    timed = _Timed(clock)
+
     @contextmanager
     def observe(stage: pipeline.Stage, module: ModuleOp) -> Iterator[None]:
         if check_exchange and stage.name == "tile-lower-to-asm":
             expected[:] = expected_phases(module)
-        start = time.perf_counter()
-        clock.steps.start(stage.name)
         with instrumentation.step(stage.name, module):
             yield
-        clock.measure(stage.name, start)
-        clock.steps.end(stage.name)
         if stage.name == "tile-plan-layouts" and (dump_plan is not None or decided is not None):
             found = plan_of(module)
             if dump_plan is not None:
@@ -101,7 +118,8 @@ def compile_module(
         if facts is not None:
             facts.after(stage.name, module)
 
-    pipeline.compile(module, plan=plan, context=context, observe=observe)
+    with instrumentation.use(timed):
+        pipeline.compile(module, plan=plan, context=context, observe=observe)
     program = module_to_program(module)
     if check_exchange:
         start = time.perf_counter()

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from typing import Any, Literal
 
+from tilewright import instrumentation
 from tilewright.diagnostics import TileError
 from tilewright.machine import Machine
 from tilewright.planning.graph import Carried, Graph, Node, OperatorNode, Placement, RepeatNode
@@ -342,10 +343,11 @@ class Search:
         beam = [min([start, *self.known.values()], key=lambda s: s.value)]
         for _ in range(self.budget.passes):
             before = beam[0].value
-            for point in points:
+            for number, point in enumerate(points, 1):
                 if self.nodes - first > budget:
                     break
                 beam = self.step(point, beam)
+                instrumentation.advance(number, len(points))
             if beam[0].value > WORTH * before or self.nodes - first > budget:
                 break
         for state in beam:

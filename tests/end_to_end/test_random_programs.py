@@ -23,12 +23,18 @@ CHUNK = 15
 
 
 def fitting(make: Callable[[int], programs.Program], seed: int) -> tuple[harness.Compiled, programs.Program]:
-    """The program of a seed, compiled; one that does not fit its machine is replaced by another."""
+    """
+    The program of a seed, compiled, under a plan that is forced or, every fourth, searched; one that does not
+    fit its machine is replaced by another.
+    """
     for attempt in range(10):
         candidate = make(seed + attempt * 100_000)
         rng = random.Random(seed + attempt)
         try:
-            compiled = harness.compile_text(candidate.text, machine(seed), rng if seed % 4 else None)
+            forced = seed % 4
+            compiled = harness.compile_text(
+                candidate.text, machine(seed), rng if forced else None, "off" if forced else "fast"
+            )
         except TileError as error:
             if not harness.too_big(error):
                 error.notes = (*error.notes, f"seed {seed}\n{candidate.text}")
