@@ -25,6 +25,9 @@ BYTES = {"widen", "narrow"}
 """Kernels that take elements out of their words."""
 
 
+DEFAULT_RULE = ("--search=off", "--poison=nan")
+
+
 @pytest.mark.parametrize(
     ("width", "heads", "mlp", "cycles"),
     [(99, 9, 256, 42_784), (96, 4, 193, 32_656)],
@@ -34,7 +37,7 @@ def test_cycles_of_odd_extents(width: int, heads: int, mlp: int, cycles: int, tm
     shape = Shape(tokens=64, width=width, heads=heads, mlp=mlp, layers=1, batch=1, patch=48)
     vit.build(shape, Mode("f8", "f16")).write(tmp_path)
     file = tmp_path / "result.json"
-    assert tile_run([str(tmp_path), "--machine=t64", "--compare=each", "--poison=nan", f"--json={file}"]) == 0
+    assert tile_run([str(tmp_path), "--machine=t64", "--compare=each", *DEFAULT_RULE, f"--json={file}"]) == 0
     assert result_schema.read(file)["cycles"]["total"] == cycles
 
 
@@ -55,7 +58,7 @@ def test_narrow_attention_pays_in_small_programs(
     for attention, cycles in (("f16", wide), ("f8", narrow)):
         vit.build(HEADS_OF_33, Mode("f8", attention)).write(tmp_path)
         file = tmp_path / f"{attention}.json"
-        assert tile_run([str(tmp_path), f"--machine={machine}", "--poison=nan", f"--json={file}"]) == 0
+        assert tile_run([str(tmp_path), f"--machine={machine}", *DEFAULT_RULE, f"--json={file}"]) == 0
         assert result_schema.read(file)["cycles"]["total"] == cycles
 
 
