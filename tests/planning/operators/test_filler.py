@@ -5,6 +5,7 @@ by way of a member of a sequence as of a parameter, and without a kernel that fi
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import ml_dtypes
@@ -13,7 +14,8 @@ import pytest
 
 from tilewright.frontends.program_folder import write_tensors
 from tilewright.machine import load
-from tilewright.planning.operators import Operator, read_choice
+from tilewright.planning.operators import Operator, read_choice, strategies
+from tilewright.planning.operators.base import Surroundings
 from tilewright.planning.stages import PlanError
 from tilewright.tools.tile_run import main as tile_run
 
@@ -91,3 +93,15 @@ def test_what_no_filler_is_for(k: int, hosts: tuple[bool, bool]) -> None:
     record = {"strategy": "grid", "grid": [1, 1, 1, 1], "filler": True}
     with pytest.raises(PlanError, match="a filler is for a contraction that ends inside a panel"):
         read_choice(operator, record).targets(operator, (None, None), load("t4"))
+
+
+@pytest.mark.parametrize(("k", "hosts", "offered"), [(48, (False, True), True), (64, (False, True), False)])
+def test_the_search_is_offered_fillers(k: int, hosts: tuple[bool, bool], offered: bool) -> None:
+    """Beside the default rule's record, which has none, where there is something to complete."""
+    types = ((8, k), "f8E4M3FNUZ"), ((k, 32), "f8E4M3FNUZ")
+    operator = Operator("matmul", {"host_lanes": hosts}, types, (((8, 32), "f16"),))
+    (strategy,) = [s for s in strategies(operator) if s.name == "grid"]
+    first, *others = strategy.candidates(operator, (None, None), load("t16"), Surroundings())
+    assert not first.filler
+    assert {record.filler for record in others} == {offered}
+    assert (replace(first, filler=True) in others) == offered
