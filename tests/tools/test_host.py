@@ -16,7 +16,8 @@ LARGE = "import numpy; held = numpy.ones(1 << 26, numpy.uint8); " + SMALL
 
 
 def peak(text: str) -> int:
-    return int(subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True).stdout)
+    command = [sys.executable, "-c", text]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def test_a_process_does_not_count_what_its_parent_holds() -> None:

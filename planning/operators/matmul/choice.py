@@ -86,8 +86,8 @@ def candidates(
     operator: Operator, operands: tuple[Value | None, ...], machine: Machine, near: Surroundings
 ) -> Iterator[MatmulRecord]:
     """
-    The default, then the cheapest grids by the closed form, of both orientations, with each share; the first of
-    them in pieces too where memory is missing. Where the host may complete the contraction
+    The default, then the cheapest grids by the closed form, of both orientations, with each share; the first
+    of them in pieces too where memory is missing. Where the host may complete the contraction
     (`MatmulRecord.filler`), all but the default do without kernels that fill.
     """
     first = default_record(operator, operands, machine, near)
@@ -127,7 +127,7 @@ def in_pieces(
     if near.scarce and rows >= columns and not record.inner:
         for pieces in counts:
             if pieces <= rows:
-                yield dataclasses.replace(record, pieces=pieces)
+                yield dataclasses.replace(record, pieces=pieces, filler=False)
 
 
 def choose_share(shape: Shape, grid: tuple[int, ...], panels: int = 0) -> int:
