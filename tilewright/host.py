@@ -24,6 +24,17 @@ def peak_rss_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux reports KiB
 
 
-def peak_children_bytes() -> int:
-    """The most memory that a process held that this one started and that has ended, in bytes."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+class _Started:
+    """The most memory that a process held which this one started, by what they say themselves."""
+
+    peak = 0
+
+
+def note_started(peak: int) -> None:
+    """A process that this one started says how many bytes it has held at most."""
+    _Started.peak = max(_Started.peak, peak)
+
+
+def peak_started_bytes() -> int:
+    """The most memory that one process held which this one started (`note_started`), in bytes; 0 without."""
+    return _Started.peak

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright import instrumentation
 from tilewright.diagnostics import TileError
-from tilewright.host import peak_children_bytes, peak_rss_bytes
+from tilewright.host import peak_rss_bytes, peak_started_bytes
 from tilewright.steps import StepLog
 from tilewright.tools.driver import progress
 
@@ -44,7 +44,7 @@ class Clock:
     @staticmethod
     def peak_rss() -> int:
         """Bytes of this process and of the largest that it started, at their peaks."""
-        return peak_rss_bytes() + peak_children_bytes()
+        return peak_rss_bytes() + peak_started_bytes()
 
 
 class _Timed(instrumentation.Instrument):

@@ -22,6 +22,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 from tilewright.diagnostics import TileError
+from tilewright.host import note_started, peak_rss_bytes
 from tilewright.machine import Machine
 from tilewright.planning.exchange.fabric import FABRICS
 from tilewright.planning.exchange.messages import Messages
@@ -119,7 +120,8 @@ class _Helper:
                 try:
                     _Writer(self.process.stdin, protocol=5).dump(self.tasks[number]())
                     self.process.stdin.flush()
-                    self.found[number] = _Reader(self.process.stdout, self.machine).load()
+                    self.found[number], peak = _Reader(self.process.stdout, self.machine).load()
+                    note_started(peak)
                 except Exception:
                     self.todo.append(number)
                     raise
@@ -152,7 +154,10 @@ class _Reader(pickle.Unpickler):
 
 
 def answer() -> None:
-    """What the second process does: it answers every task, until there are no more."""
+    """
+    What the second process does: it answers every task, with the most memory it has held, until there are no
+    more.
+    """
     tasks, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed does not reach the answers
     machine = pickle.load(tasks)
@@ -161,5 +166,5 @@ def answer() -> None:
             messages, wide = _Reader(tasks, machine).load()
         except EOFError:
             return
-        _Writer(answers, protocol=5).dump(plan_phase(messages, machine, wide))
+        _Writer(answers, protocol=5).dump((plan_phase(messages, machine, wide), peak_rss_bytes()))
         answers.flush()

@@ -9,6 +9,8 @@ import sys
 import numpy as np
 import pytest
 
+from tilewright import host
+
 pytest.importorskip("resource")
 
 SMALL = "from tilewright.host import peak_rss_bytes; print(peak_rss_bytes())"
@@ -24,3 +26,10 @@ def test_a_process_does_not_count_what_its_parent_holds() -> None:
     held = np.ones(1 << 28, np.uint8)
     assert 1 << 22 < peak(SMALL) < held.nbytes
     assert peak(LARGE) > 1 << 26
+
+
+def test_processes_that_were_started_say_what_they_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host._Started, "peak", 0)
+    for held in (5, 9, 7):
+        host.note_started(held)
+    assert host.peak_started_bytes() == 9
