@@ -178,7 +178,7 @@ def test_same_placement_for_every_hash_seed(tmp_path: Path) -> None:
 def test_problems_are_dumped_and_steps_are_logged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, steps = tmp_path / "p.mlir", tmp_path / "steps.jsonl"
     source.write_text(TEXT)
-    arguments = [str(source), "--machine", "t16", "-p", "tile-compile", "--verify-memory"]
+    arguments = [str(source), "--machine", "t16", "-p", "tile-compile", "--search", "off", "--verify-memory"]
     arguments += ["--dump-allocation-problems", str(tmp_path / "problems"), "--steps", str(steps)]
     assert tile_opt(arguments) == 0
     capsys.readouterr()

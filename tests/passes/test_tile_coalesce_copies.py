@@ -37,7 +37,7 @@ def given() -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
 
 
 def ran(text: str) -> tuple[tilewright.Program, bytes, float]:
-    program = tilewright.compile(text, "t16")
+    program = tilewright.compile(text, "t16", search="off")
     inputs, parameters = given()
     result = tilewright.run(program, inputs, parameters)
     return program, result.outputs["out"].tobytes(), result.cycles["copy"]

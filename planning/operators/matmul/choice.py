@@ -94,11 +94,12 @@ def candidates(
     yield first
     yield from in_pieces(operator, first, near, (PIECES // 2, PIECES, 2 * PIECES))
     filler = hosted(operator) is not None and not first.inner
-    if filler:
+    if filler and not first.group:
         yield dataclasses.replace(first, filler=True)
     _, tiles = near.tiles
     for swap in (near.transposed, not near.transposed):
-        fields = dataclasses.replace(wanted(near, swap), inner=first.inner, filler=filler)
+        fields = dataclasses.replace(wanted(near, swap), inner=first.inner)
+        fields = dataclasses.replace(fields, filler=filler and not fields.group)
         shape = shape_of(operator, fields)
         found = grids(shape, machine)
         allowed = np.flatnonzero(found.tiles <= (tiles or machine.tiles))
@@ -107,7 +108,7 @@ def candidates(
             grid = (int(parts[0]), int(parts[1]), int(parts[2]), int(parts[3]))
             for share in sorted({1, choose_share(shape, grid)}):
                 record = dataclasses.replace(fields, grid=grid, share=share)
-                if record not in (first, dataclasses.replace(first, filler=filler)):
+                if record not in (first, dataclasses.replace(first, filler=fields.filler)):
                     yield record
                     if number < STREAMED:
                         yield from in_pieces(operator, record, near, (PIECES,))

@@ -119,9 +119,10 @@ def check_record(operator: Operator, record: MatmulRecord, machine: Machine) -> 
             f"target {BLOCKS} is for products of two axes and whole panels, not swapped, with share 1",
             hint=f"use target {PARTS}",
         )
-    if record.filler and (hosted(operator) is None or record.inner):
+    if record.filler and (hosted(operator) is None or record.inner or record.group):
         raise operator.error(
-            "a filler is for a contraction that ends inside a panel, of a parameter and something else",
+            "a filler is for a contraction that ends inside a panel, of a parameter and something else, "
+            "and without groups",
             hint="use filler = false",
         )
     rows = ceil_div(shape.m, parts[1])

@@ -105,3 +105,15 @@ def test_the_search_is_offered_fillers(k: int, hosts: tuple[bool, bool], offered
     assert not first.filler
     assert {record.filler for record in others} == {offered}
     assert (replace(first, filler=True) in others) == offered
+
+
+def test_no_filler_beside_groups() -> None:
+    """Lanes behind a group of columns are written by a kernel; with a filler there is none."""
+    types = ((8, 48), "f8E4M3FNUZ"), ((48, 66), "f8E4M3FNUZ")
+    operator = Operator("matmul", {"host_lanes": (False, True)}, types, (((8, 66), "f16"),))
+    record = {"strategy": "grid", "grid": [1, 1, 1, 1], "filler": True, "group": 33}
+    with pytest.raises(PlanError, match="and without groups"):
+        read_choice(operator, record).targets(operator, (None, None), load("t4"))
+    (strategy,) = [s for s in strategies(operator) if s.name == "grid"]
+    for record in strategy.candidates(operator, (None, None), load("t16"), Surroundings(head=33)):
+        assert not (record.filler and record.group)
