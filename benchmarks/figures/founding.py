@@ -120,13 +120,13 @@ NOTABLE = 1.5
 @producer("siglip-phases", "long", "c600")
 def siglip_phases(runs: Runs) -> list[Part]:
     """One layer of 27 by what it does, beside the larger of its bounds."""
-    records = {r["name"].removeprefix("layers."): r for r in _tower(runs, 27)["operators"]}
-    rows: list[list[str]] = []
-    left = {
-        name
-        for name, r in records.items()
-        if r["total"] and (name.startswith("layers: ") or r["name"].startswith("layers."))
+    records = {
+        r["name"].removeprefix("layers."): r
+        for r in _tower(runs, 27)["operators"]
+        if r["name"].startswith(("layers.", "layers: "))
     }
+    rows: list[list[str]] = []
+    left = {name for name, r in records.items() if r["total"]}
     for what, names, reason in PHASES:
         found = [records[name] for name in names.split() if name in records]
         left -= set(names.split())
