@@ -365,7 +365,7 @@ class _Attempts:
             return
         for stage in todo[: names.index(TilePlanLayoutsPass.name)]:
             self.stage(stage, self.options)
-        with instrumentation.step(SEARCH, self.program):
+        with instrumentation.step(SEARCH, None):
             search = searched(
                 self.program, read_plan(self.options.plan), self.options.machine, self.options.search
             )
@@ -376,7 +376,7 @@ class _Attempts:
         original = self.program.clone()
         nearest: tuple[int, State, Literal["planned", "selected"]] | None = None
         while True:
-            with instrumentation.step(SEARCH, self.program):
+            with instrumentation.step(SEARCH, None):
                 state = search.best()
             missing, memory, failure = 0, "any", None
             homes = self.options.homes

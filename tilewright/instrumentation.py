@@ -17,7 +17,9 @@ from typing import Literal
 
 
 class Instrument:
-    """Told of every step. Steps nest. `module` is the xDSL module that the step works on."""
+    """
+    Told of every step. Steps nest. `module` is the xDSL module that the step works on, None if there is none.
+    """
 
     def before(self, step: str, module: object) -> None:
         """A step begins."""

@@ -20,7 +20,7 @@ import pytest
 from xdsl.dialects.builtin import StringAttr
 
 import tilewright.api as api
-from tilewright import settings
+from tilewright import instrumentation, settings
 from tilewright.dialects.parsing import context, parse_module
 from tilewright.frontends.workloads import vit
 from tilewright.frontends.workloads.encoder import Mode, Shape
@@ -441,3 +441,27 @@ def test_small_memories_hold_what_fits(tokens: int, width: int, mlp: int, layers
     shape = Shape(tokens=tokens, width=width, heads=4, mlp=mlp, layers=layers, batch=1, patch=48)
     program = vit.build(shape).program.replace("_weight accumulate f16 :", "_weight accumulate f32 :")
     api.compile(program, str(FITS / f"{machine}.toml"), search="fast")
+
+
+class Told(instrumentation.Instrument):
+    """Notes steps that work on no module, and how far they were."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+        self.done: list[tuple[int, int]] = []
+
+    def before(self, step: str, module: object) -> None:
+        if module is None:
+            self.steps.append(step)
+
+    def advanced(self, step: str, done: int, total: int) -> None:
+        if step == pipeline.SEARCH:
+            self.done.append((done, total))
+
+
+def test_the_search_is_a_step_that_says_how_far_it_is() -> None:
+    with instrumentation.use(told := Told()):
+        module = parse_module(vit.build(SMALL).program, ctx=(ctx := context()))
+        pipeline.compile(module, "t16", context=ctx, search="fast")
+    assert set(told.steps) == {pipeline.SEARCH}
+    assert told.done[0][0] == 1 and all(1 <= done <= total for done, total in told.done)

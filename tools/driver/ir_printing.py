@@ -40,7 +40,7 @@ class _Open:
 
 
 class IRPrinting(Instrument):
-    """Prints modules before and after steps, by `print_module`."""
+    """Prints modules before and after the steps that work on one, by `print_module`."""
 
     def __init__(self, request: PrintRequest, print_module: Callable[[object], str]) -> None:
         self._request = request
@@ -49,6 +49,8 @@ class IRPrinting(Instrument):
         self._compares = request.after_change or request.diff
 
     def before(self, step: str, module: object) -> None:
+        if module is None:
+            return
         request = self._request
         outer = self._open[-1]
         outer.children += 1
@@ -59,6 +61,8 @@ class IRPrinting(Instrument):
             self._write("Before", step, text, "-before")
 
     def after(self, step: str, module: object) -> None:
+        if module is None:
+            return
         request = self._request
         old = self._open[-1].text
         try:
@@ -79,6 +83,8 @@ class IRPrinting(Instrument):
             self._open.pop()
 
     def failed(self, step: str, module: object, error: Exception) -> None:
+        if module is None:
+            return
         try:
             if self._request.after_failure:
                 try:

@@ -11,17 +11,21 @@ from tilewright.instrumentation import Instrument
 
 
 class Statistics(Instrument):
-    """Counts operations by name before and after every step."""
+    """Counts operations by name before and after every step that works on a module."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, Counter[str]]] = []
         self._lines: list[str] = []
 
     def before(self, step: str, module: object) -> None:
+        if module is None:
+            return
         self._open.append((len(self._lines), _count(module)))
         self._lines.append("")
 
     def after(self, step: str, module: object) -> None:
+        if module is None:
+            return
         line, old = self._open.pop()
         new = _count(module)
         indent = "  " * len(self._open)
@@ -32,6 +36,8 @@ class Statistics(Instrument):
         self._lines[line] = f"{counts}  {indent}{step}{': ' if changes else ''}{', '.join(changes)}"
 
     def failed(self, step: str, module: object, error: Exception) -> None:
+        if module is None:
+            return
         line, old = self._open.pop()
         self._lines[line] = f"{old.total():9}{'-':>9}  {'  ' * len(self._open)}{step}: failed"
 
