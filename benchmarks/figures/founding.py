@@ -97,7 +97,7 @@ PHASES: tuple[tuple[str, str, str], ...] = (
     (
         "output projection",
         "attended projection projection_product",
-        "operands and nine partials travel before and after the products, which takes half of it",
+        "operands and partials travel before and after the products, which takes half of it",
     ),
     ("norm 2", "norm2 norm2_f8", ""),
     (
