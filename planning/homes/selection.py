@@ -92,9 +92,14 @@ def select_homes(
     best: tuple[tuple[int, int, int], tuple[StorageGroup, ...]] | None = None
     trials = 0
     strict = (False, True) if distribution != "grid" else (False,)
+    found: list[tuple[StorageGroup, ...]] = []
     for level, laid in itertools.product(_levels(groups, tiles, objective), strict):
         placed, count = _assign(groups, order, tiles, distribution, level, 0 if laid else rotations)
+        found.append(placed)
         trials += count
+    if objective == "load" and distribution == "auto":
+        found.append(tuple(groups))  # one group after another may end with more than there was
+    for placed in found:
         load = total_load(placed, tiles)
         addresses = sum(g.address_bytes for g in placed)
         first = (

@@ -260,6 +260,19 @@ def test_the_choice_keeps_pins_bytes_and_order_and_balances(data: st.DataObject)
         assert after.max() <= before.max()
 
 
+def test_homes_that_are_even_are_not_made_worse() -> None:
+    """Without rotations, one group after another would put three panels on the first tile."""
+    form = homes.panel_form(gemm_layout(16, 32, (16, 32), 1, 4), 1)
+    groups = [
+        StorageGroup(f"g{i}", homes.linear(form, 4, owners=1, base=base), 1, members)
+        for i, (base, members) in enumerate(((1, 2), (0, 1), (0, 1)))
+    ]
+    before = homes.total_load(groups, 4)
+    assert before.tolist() == [1024, 1024, 0, 0]
+    plan = homes.select_homes(groups, 4, objective="load", rotations=1)
+    assert homes.total_load(plan.after, 4).max() <= 1024
+
+
 def test_the_choice_is_bounded() -> None:
     few = homes.select_homes(encoder(), TILES, rotations=8)
     many = homes.select_homes(encoder(), TILES, rotations=512)
