@@ -55,12 +55,10 @@ class _Timed(instrumentation.Instrument):
         self._since: list[float] = []
 
     def before(self, step: str, module: object) -> None:
-        self._clock.steps.start(step)
         self._since.append(time.perf_counter())
 
     def after(self, step: str, module: object) -> None:
         self._clock.measure(step, self._since.pop())
-        self._clock.steps.end(step)
 
     def failed(self, step: str, module: object, error: Exception) -> None:
         self._since.pop()
@@ -101,8 +99,6 @@ def compile_module(
         return replace(module_to_program(module), machine=check_machine(module, machine))
     module.attributes[MACHINE] = StringAttr(given_machine(module, machine).reference)
 
-    timed = _Timed(clock)
-
     @contextmanager
     def observe(stage: pipeline.Stage, module: ModuleOp) -> Iterator[None]:
         if check_exchange and stage.name == "tile-lower-to-asm":
@@ -118,7 +114,7 @@ def compile_module(
         if facts is not None:
             facts.after(stage.name, module)
 
-    with instrumentation.use(timed):
+    with instrumentation.use(clock.steps, _Timed(clock)):
         pipeline.compile(module, plan=plan, context=context, observe=observe)
     program = module_to_program(module)
     if check_exchange:

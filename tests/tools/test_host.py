@@ -11,8 +11,6 @@ import pytest
 
 from tilewright import host
 
-pytest.importorskip("resource")
-
 SMALL = "from tilewright.host import peak_rss_bytes; print(peak_rss_bytes())"
 LARGE = "import numpy; held = numpy.ones(1 << 26, numpy.uint8); " + SMALL
 

@@ -127,6 +127,7 @@ def _add_up(
     layout, view = result_place(operator, record, machine)
     where = layouts(shape, record.grid, machine, record.share, record.base)
     kp = used_grid(shape, record.grid)[3]
+    product = _Product(builder, shape, where, kp, a, w, operator.name)
     scattered = kp > 1 or record.target == BLOCKS
     axes = axes_of(layout)
     slots: list[tuple[str, View, View]] = []
@@ -150,11 +151,11 @@ def _add_up(
         stored = room.axes[1:] if record.target == BLOCKS else where.arrived.axes[1:]
         room = wide_partials(dataclasses.replace(room, axes=(Axis(count), *stored)), shape, machine)
         target = behind(stored_view(shape, record, where.partial.shape[1:]), 0, kp)
-        summed = _scattered(builder, shape, record.grid, where, a, w, room, target, slots, operator.name)
+        summed = product.arrived(room, target, slots)
         terms = {"p": 0, **{name: axis + 1 for name, axis in axes.items()}}
     else:
         later = further_addends(operator)
-        summed = _products(builder, shape, record.grid, where, a, w, operator.name)
+        summed = product.partials()
         terms = {"p": 0, **{name: axis + 1 for name, axis in axes.items()}}
     parts = f"add {count} partials" if count > 1 else "result type"
     sums = [(own, summed, terms, f"{operator.name}: {parts}")]
@@ -238,8 +239,9 @@ def multiply(
     where = layouts(shape, grid, builder.machine, share, base)
     kp = used_grid(shape, grid)[3]
     view = shape.product
+    product = _Product(builder, shape, where, kp, a, w, reason)
     if kp == 1:
-        partial = _products(builder, shape, grid, where, a, w, reason)
+        partial = product.partials()
         if shape.partial == shape.result_dtype:
             return partial, _without_parts(view)
         result = builder.add_buffer(name, where.result, shape.result_dtype, "activations")
@@ -255,7 +257,7 @@ def multiply(
         )
         return result, view
     room = wide_partials(where.arrived, shape, builder.machine)
-    arrived = _scattered(builder, shape, grid, where, a, w, room, stored_products(where), (), reason)
+    arrived = product.arrived(room, stored_products(where))
     result = builder.add_buffer(name, where.result, shape.result_dtype, "activations")
     axes4 = {"p": 0, "b": 1, "m": 2, "n": 3}
     builder.compute(
@@ -269,50 +271,55 @@ def multiply(
     return result, view
 
 
-def _products(
-    builder: Builder,
-    shape: Shape,
-    grid: tuple[int, ...],
-    where: Layouts,
-    a: str | Streamed,
-    w: str,
-    reason: str,
-) -> str:
-    """The matrix kernel; returns the buffer of its partials."""
-    kp = used_grid(shape, grid)[3]
-    partial = builder.add_buffer("partial" if kp > 1 else "product", where.partial, shape.partial, "partials")
-    if isinstance(a, Streamed):
-        stored = stored_products(where)
-        multiply_pieces(builder, shape, a, w, partial, stored, (), reason, f"{reason} pieces")
-    else:
-        matrix_kernel(builder, shape, a, w, partial, reason)
-    return partial
+@dataclasses.dataclass(frozen=True)
+class _Product:
+    """A product on the blocks of a grid: its left operand in place or streamed, the right one in place."""
 
+    builder: Builder
+    shape: Shape
+    where: Layouts
+    parts: int
+    """Of the contraction, each with a partial product of its own."""
+    left: str | Streamed
+    right: str
+    reason: str
 
-def _scattered(
-    builder: Builder,
-    shape: Shape,
-    grid: tuple[int, ...],
-    where: Layouts,
-    a: str | Streamed,
-    w: str,
-    room: Layout,
-    target: View,
-    others: Sequence[tuple[str, View, View]],
-    reason: str,
-) -> str:
-    """
-    The matrix kernel and the exchange that brings its partials, and `others`, to where they are added up;
-    returns the buffer that they arrive in.
-    """
-    gathered = f"{reason} partials"
-    partial = "" if isinstance(a, Streamed) else _products(builder, shape, grid, where, a, w, reason)
-    arrived = builder.add_buffer("arrived", room, shape.partial, "partials")
-    if isinstance(a, Streamed):
-        multiply_pieces(builder, shape, a, w, arrived, target, others, reason, gathered)
-    else:
-        builder.gather_into([(partial, stored_products(where), target), *others], arrived, gathered)
-    return arrived
+    def partials(self) -> str:
+        """The matrix kernel; returns the buffer of its partials."""
+        name = "partial" if self.parts > 1 else "product"
+        partial = self.builder.add_buffer(name, self.where.partial, self.shape.partial, "partials")
+        if isinstance(self.left, Streamed):
+            self._in_pieces(self.left, partial, stored_products(self.where), (), f"{self.reason} pieces")
+        else:
+            matrix_kernel(self.builder, self.shape, self.left, self.right, partial, self.reason)
+        return partial
+
+    def arrived(self, room: Layout, target: View, others: Sequence[tuple[str, View, View]] = ()) -> str:
+        """
+        The matrix kernel and the exchange that brings its partials, and `others`, to where they are added up;
+        returns the buffer that they arrive in.
+        """
+        gathered = f"{self.reason} partials"
+        partial = "" if isinstance(self.left, Streamed) else self.partials()
+        arrived = self.builder.add_buffer("arrived", room, self.shape.partial, "partials")
+        if isinstance(self.left, Streamed):
+            self._in_pieces(self.left, arrived, target, others, gathered)
+        else:
+            moves = [(partial, stored_products(self.where), target), *others]
+            self.builder.gather_into(moves, arrived, gathered)
+        return arrived
+
+    def _in_pieces(
+        self,
+        left: Streamed,
+        into: str,
+        target: View,
+        others: Sequence[tuple[str, View, View]],
+        gathered: str,
+    ) -> None:
+        multiply_pieces(
+            self.builder, self.shape, left, self.right, into, target, others, self.reason, gathered
+        )
 
 
 def _without_parts(view: View) -> View:
