@@ -55,7 +55,7 @@ from tilewright.passes.tile_select_homes import TileSelectHomesPass
 from tilewright.planning.memory.explain import AllocationError
 from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import Decisions
-from tilewright.planning.search.search import Effort, Search, State
+from tilewright.planning.search.search import Effort, Round, Search, State
 from tilewright.planning.stages import PlanError
 from tilewright.settings import current, use
 from tilewright.suggestions import near
@@ -374,7 +374,7 @@ class _Attempts:
                 self.stage(stage, self.options)
             return
         original = self.program.clone()
-        nearest: tuple[int, State, Literal["planned", "selected"]] | None = None
+        nearest: tuple[Round, State, Literal["planned", "selected"]] | None = None
         while True:
             with instrumentation.step(SEARCH, None):
                 state = search.best()
@@ -388,14 +388,14 @@ class _Attempts:
                     report(search, state)
                     return
                 missing, memory = what_is_missing(failure)
-                if nearest is None or missing < nearest[0]:
-                    nearest = missing, state, homes
                 if not isinstance(failure, PLAN_ERRORS):
                     break  # nor can other homes
             if failure is None:
                 continue  # it fits; what is better is tried first
             said = failure.diagnosis.to_json() if isinstance(failure, AllocationError) else None
             search.refuse(state, failure.message, memory, missing, homes, said)
+            if nearest is None or search.rounds[-1].distance < nearest[0].distance:
+                nearest = search.rounds[-1], state, homes
             if not isinstance(failure, PLAN_ERRORS):
                 search.fall_back()
             if search.default_fits is not None:

@@ -51,6 +51,7 @@ class Surroundings:
     What a default rule may know of the program around an operator.
 
     `scarce`: memory is missing, so that candidates which take less of it are wanted though they are slower.
+    `divided`: nothing fits with whole operands, so that candidates with theirs in pieces are wanted.
     `transposed`: whoever reads the result wants its rows innermost. `tiles`: the first tile and the number of
     tiles that are this operator's share while others run beside it; (0, 0): all. `head`: columns of the heads
     by which attention reads the result as queries or keys, of a product only if they cut words; 0 if it does
@@ -67,12 +68,13 @@ class Surroundings:
     word: int = 0
     panels: int = 0
     scarce: bool = False
+    divided: bool = False
     pieces: int = 1
 
 
 PIECES = 4
 """
-Pieces of a streamed operand that are looked at where memory is missing: each further one takes a phase and
+Pieces of a streamed operand that are looked at where nothing fits without: each further one takes a phase and
 saves less. Of the default record of a product, half and twice as many too.
 """
 

@@ -136,9 +136,12 @@ class Round:
     """What the allocator said of the plan, as JSON."""
 
     @property
-    def distance(self) -> tuple[bool, int]:
-        """How far a refused plan is from fitting: proofs after what only found no place, then by bytes."""
-        return bool(self.diagnosis and self.diagnosis["proof"]), self.missing
+    def distance(self) -> tuple[bool, int, int]:
+        """
+        How far a refused plan is from fitting: proofs after what only found no place, then by bytes. What
+        found no place lacks none that can be counted, so of those the one that takes fewer is nearer.
+        """
+        return bool(self.diagnosis and self.diagnosis["proof"]), self.missing, self.short
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,7 @@ class Search:
         self.favourite = self.valued(self.favourite)
         self.known: dict[str, State] = {}
         self.searched = False
+        self.divided = False
         self.nodes = 0
         spans = self.pricer.spans // SPANS_PER_NODE
         self.weights = 1 + spans // 8, 2 + spans
@@ -206,6 +210,9 @@ class Search:
             return self.favourite
         if not self.searched:
             self.run(self.favourite)
+            if not self.divided and not any(self.promising()):
+                self.divided = True
+                self.run(self.favourite)
         states = [s for key, s in self.known.items() if key not in self.refused]
         favourite = None if self.key(self.favourite) in self.refused else self.favourite
         if not states:
@@ -214,6 +221,10 @@ class Search:
         if favourite is not None and not self.lacks(favourite) and found.value > WORTH * favourite.value:
             return favourite
         return found
+
+    def promising(self) -> Iterator[State]:
+        """What is known, was not refused and seems to fit."""
+        return (s for key, s in self.known.items() if key not in self.refused and not self.lacks(s))
 
     def is_default(self, state: State) -> bool:
         """Whether a plan is the default rule's."""
@@ -324,6 +335,10 @@ class Search:
     def lacks(self, state: State) -> bool:
         """Whether memory is missing by what is known so far."""
         return self.short(state) > 0
+
+    def divides(self, state: State) -> bool:
+        """Whether operands in pieces are looked at: only where nothing fits without, since they are many."""
+        return self.divided and self.lacks(state)
 
     def key(self, state: State) -> str:
         """What tells plans apart."""
@@ -441,7 +456,7 @@ class Search:
     ) -> Callable[[State], Iterator[tuple[str, Decisions]]]:
         def options(state: State) -> Iterator[tuple[str, Decisions]]:
             near = surroundings(self.graph, node, block, self.machine)
-            near = replace(near, scarce=self.lacks(state))
+            near = replace(near, scarce=self.lacks(state), divided=self.divides(state))
             values = tuple(self.as_met(v, state) for v in node.operands)
             current = state.planned.choices[node.name]
             seen = {str(current.to_json())}
@@ -532,8 +547,8 @@ class Search:
         self, group: list[OperatorNode], block: tuple[Node, ...]
     ) -> Callable[[State], Iterator[tuple[str, Decisions]]]:
         """
-        Products of one operand side by side, each on tiles of its own, and one after another; where memory is
-        missing with their streamed operands in pieces too, since those of all arrive in the same phases.
+        Products of one operand side by side, each on tiles of its own, and one after another; where
+        candidates have operands in pieces, with theirs so too, since those of all arrive in the same phases.
         """
 
         def options(state: State) -> Iterator[tuple[str, Decisions]]:
@@ -541,7 +556,7 @@ class Search:
             modes: list[tuple[str, list[tuple[int, int]]]] = [("one after another", [(0, 0)] * len(group))]
             if ranges is not None:
                 modes.append(("side by side", ranges))
-            counts = (1, PIECES) if self.lacks(state) else (1,)
+            counts = (1, PIECES) if self.divides(state) else (1,)
             for (mode, tiles), pieces in product(modes, counts):
                 label = mode if pieces == 1 else f"{mode}, in {pieces} pieces"
                 choices: dict[str, Choice] = {}

@@ -30,7 +30,7 @@ CANDIDATES = 24
 """Grids of either orientation that are worth a closer look."""
 
 STREAMED = 4
-"""Grids of either orientation that are looked at in pieces too, where memory is missing."""
+"""Grids of either orientation that are looked at in pieces too, where nothing fits without."""
 
 
 def default_record(
@@ -87,7 +87,7 @@ def candidates(
 ) -> Iterator[MatmulRecord]:
     """
     The default, then the cheapest grids by the closed form, of both orientations, with each share; the first
-    of them in pieces too where memory is missing. Where the host may complete the contraction
+    of them in pieces too where nothing fits without. Where the host may complete the contraction
     (`MatmulRecord.filler`), all but the default do without kernels that fill.
     """
     first = default_record(operator, operands, machine, near)
@@ -120,12 +120,12 @@ def in_pieces(
     operator: Operator, record: MatmulRecord, near: Surroundings, counts: Sequence[int]
 ) -> Iterator[MatmulRecord]:
     """
-    The record with its streamed operand in pieces, where memory is missing and a block of that operand is at
+    The record with its streamed operand in pieces, where that is wanted and a block of that operand is at
     least as large as one of the other, which stays whole.
     """
     shape = shape_of(operator, record)
     _, rows, columns, _ = blocks(shape, record.grid)
-    if near.scarce and rows >= columns and not record.inner:
+    if near.divided and rows >= columns and not record.inner:
         for pieces in counts:
             if pieces <= rows:
                 yield dataclasses.replace(record, pieces=pieces, filler=False)

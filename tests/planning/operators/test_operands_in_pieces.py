@@ -202,10 +202,14 @@ def test_what_completes_a_contraction_arrives_whole() -> None:
         expanded(op, {"grid": [1, 1, 1, 3], "inner": 20, "pieces": 2})
 
 
-def test_pieces_are_offered_where_memory_is_missing() -> None:
-    """Those of the larger operand; nothing changes where memory suffices."""
+def test_pieces_are_offered_where_nothing_fits_without() -> None:
+    """Those of the larger operand; nothing changes where memory is only scarce."""
     op = product(256, 64, 64)
-    for near, found in ((Surroundings(), {1}), (Surroundings(scarce=True), {1, 2, 4, 8})):
+    for near, found in (
+        (Surroundings(), {1}),
+        (Surroundings(scarce=True), {1}),
+        (Surroundings(scarce=True, divided=True), {1, 2, 4, 8}),
+    ):
         records = list(candidates(op, (None, None), T4, near))
         assert {record.pieces for record in records} == found
         for record in records:
