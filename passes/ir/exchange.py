@@ -181,8 +181,9 @@ def phase_figures(op: ExchangeOp, machine: Machine) -> PhaseFigures:
     key = _key(op, machine)
     if key not in _figures:
         wide = not words_only(op)
+        made = phase_schedule(op, machine)  # refuses messages that cannot be; an estimate does not
         estimated = FABRICS.of(machine).estimate(phase_messages(op), machine, paired=wide).cycles
-        _figures[key] = _figures_of(phase_schedule(op, machine), estimated)
+        _figures[key] = _figures_of(made, estimated)
     return replace(_figures[key], reason=op.reason.data)
 
 
