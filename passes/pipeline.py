@@ -55,7 +55,7 @@ from tilewright.passes.tile_select_homes import TileSelectHomesPass
 from tilewright.planning.memory.explain import AllocationError
 from tilewright.planning.plan import Plan
 from tilewright.planning.search.favourites import Decisions
-from tilewright.planning.search.search import Effort, Round, Search, State
+from tilewright.planning.search.search import Effort, Search, State
 from tilewright.planning.stages import PlanError
 from tilewright.settings import current, use
 from tilewright.suggestions import near
@@ -374,7 +374,7 @@ class _Attempts:
                 self.stage(stage, self.options)
             return
         original = self.program.clone()
-        nearest: tuple[Round, State, Literal["planned", "selected"]] | None = None
+        attempts: dict[int, tuple[State, Literal["planned", "selected"]]] = {}
         while True:
             with instrumentation.step(SEARCH, None):
                 state = search.best()
@@ -394,18 +394,18 @@ class _Attempts:
                 continue  # it fits; what is better is tried first
             said = failure.diagnosis.to_json() if isinstance(failure, AllocationError) else None
             search.refuse(state, failure.message, memory, missing, homes, said)
-            if nearest is None or search.rounds[-1].distance < nearest[0].distance:
-                nearest = search.rounds[-1], state, homes
+            attempts[search.rounds[-1].number] = state, homes
             if not isinstance(failure, PLAN_ERRORS):
                 search.fall_back()
             if search.default_fits is not None:
                 continue
             if search.exhausted or search.key(search.best()) in search.refused:
                 report(search, state)
-                assert nearest is not None
+                assert search.nearest is not None
+                state, homes = attempts[search.nearest.number]
                 self.failed.clear()
                 _restore(self.program, original)
-                again = self.attempt(search, nearest[1], nearest[2], original, trial=False)
+                again = self.attempt(search, state, homes, original, trial=False)
                 if again is None:
                     return
                 raise _with_rounds(again, search)

@@ -22,7 +22,7 @@ def report(search: Search, winner: State) -> dict[str, Any]:
     that was not taken, `nearest` the round that lacked least where nothing fits: its diagnosis has the event,
     the tile, what is live, what is available, and whether that is a proof.
     """
-    nearest = min((r for r in search.rounds if r.verdict), key=lambda r: r.distance, default=None)
+    nearest = search.nearest
     fits = any(not r.verdict for r in search.rounds)
     others = [s for key, s in search.known.items() if key != search.key(winner)]
     second = min(others, key=lambda s: (s.price.short > 0, s.value), default=None)

@@ -309,10 +309,15 @@ class Search:
         return len(self.rounds) >= self.budget.rounds or self.fruitless >= self.budget.patience
 
     @property
+    def nearest(self) -> Round | None:
+        """The refused plan that came nearest to fitting, of equals the first; None where none was refused."""
+        return min((r for r in self.rounds if r.verdict), key=lambda r: r.distance, default=None)
+
+    @property
     def fruitless(self) -> int:
         """Plans refused behind the one that came nearest to fitting."""
-        distances = [r.distance for r in self.rounds if r.verdict]
-        return len(distances) - 1 - distances.index(min(distances)) if distances else 0
+        nearest = self.nearest
+        return sum(1 for r in self.rounds[nearest.number :] if r.verdict) if nearest else 0
 
     # -- states
 

@@ -186,6 +186,22 @@ def test_the_nearest_plan_says_what_bound_it() -> None:
     assert said["short_bytes"] == found["missing"] > 0
 
 
+def test_patience_counts_from_the_nearest_plan() -> None:
+    """Bytes missing, then cycles short; proofs after what only found no place; of equals the first."""
+    search = Search(graph_of(PRODUCT, "t4"), load("t4"), Plan(), BUDGETS["fast"])
+    assert search.nearest is None and search.fruitless == 0
+    refusals = ((900, False, 1, 0), (700, True, 1, 1), (500, False, 3, 0), (500, False, 3, 1))
+    for missing, proof, number, fruitless in refusals:
+        search.refuse(search.best(), "no place", "any", missing, "planned", {"proof": proof})
+        search.rounds[-1].short = 0
+        assert search.nearest is search.rounds[number - 1]
+        assert search.fruitless == fruitless
+    search.refuse(search.best(), "no place", "any", 600, "planned", {"proof": False})
+    assert search.fruitless == 2 and not search.exhausted
+    search.refuse(search.best(), "no place", "any", 600, "planned", {"proof": False})
+    assert search.fruitless == search.budget.patience and search.exhausted
+
+
 def test_copies_below_words_are_a_line_of_the_report() -> None:
     """Columns of half words that change places: their copies are told apart from the rest of the cycles."""
     text = """
