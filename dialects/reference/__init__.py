@@ -23,7 +23,7 @@ from tilewright.dialects.reference.evaluation import (
     step_of,
     steps,
 )
-from tilewright.dialects.reference.names import VALUE_NAME, value_names
+from tilewright.dialects.reference.names import VALUE_NAME, argument_names, unique_name, value_names
 
 __all__ = [
     "VALUE_NAME",
@@ -32,10 +32,12 @@ __all__ = [
     "Step",
     "Steps",
     "Value",
+    "argument_names",
     "compute",
     "constant_array",
     "evaluate",
     "step_of",
     "steps",
+    "unique_name",
     "value_names",
 ]

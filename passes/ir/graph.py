@@ -10,7 +10,7 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.diagnostics import TileError
 from tilewright.dialects.entry import PARAMETER_ATTRIBUTE, argument_attributes, read_entry
-from tilewright.dialects.reference import value_names
+from tilewright.dialects.reference import argument_names, unique_name, value_names
 from tilewright.dialects.tile_layout import HomeOp
 from tilewright.dialects.tile_repeat import MemberOp, PackOp, RepeatOp, SequenceType
 from tilewright.instrumentation import remark, remarks_wanted
@@ -62,10 +62,11 @@ class GraphOfModule:
         self.operations: dict[str, Operation] = {}
         self._number: dict[SSAValue, int] = {}
         self._described: list[GraphValue] = []
-        self._names = value_names(entry.func)
+        self._names = value_names(entry.func) | argument_names(entry.func)
         self._placed = given_homes(entry.func)
         block = entry.func.body.block
-        arguments = tuple(self._add(a.value, a.name, a.kind) for a in entry.arguments)
+        homes: set[str] = set()  # a plan names them; an input may be called as a parameter is
+        arguments = tuple(self._add(a.value, unique_name(a.name, homes), a.kind) for a in entry.arguments)
         body = self._block(block, "")
         self.graph = Graph(tuple(self._described), arguments, body)
 
@@ -123,9 +124,7 @@ class GraphOfModule:
     def _repeat(self, op: RepeatOp, prefix: str) -> RepeatNode:
         block, label = op.body_block, f"{prefix}{op.repeat_name.data}."
         outer = self._operands(op)
-        inner = tuple(
-            self._add(a, f"{label}{a.name_hint or f'arg{a.index}'}", "argument") for a in block.args
-        )
+        inner = tuple(self._add(a, self._names[a], "argument") for a in block.args)
         body = self._block(block, label)
         yielded = self._operands(op.yield_op)
         results = self._results(op)

@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.dialects.entry import ProgramError, read_entry
 from tilewright.dialects.parsing import parse_module
-from tilewright.dialects.reference import EvaluationError, evaluate, value_names
+from tilewright.dialects.reference import EvaluationError, argument_names, evaluate, value_names
 
 F32, F16, E4M3 = np.float32, np.float16, ml_dtypes.float8_e4m3fnuz
 
@@ -308,6 +308,28 @@ def test_names_are_unique() -> None:
         "  func.return %last : tensor<2xf16>\n}"
     )
     assert list(value_names(read_entry(module).func).values()) == ["exp", "exp_2", "last"]
+
+
+def test_names_of_states_are_unique() -> None:
+    """Also where two repeats have one name, and where values in the text differ in a number alone."""
+    repeat = (
+        '  %{0} = tile_repeat.repeat "layers" count 2 carried(%s_1 = %{1} : tensor<2xf16>)'
+        " invariant(%s_2 = %x : tensor<2xf16>, %3 = %x : tensor<2xf16>) -> (tensor<2xf16>) {{\n"
+        "    %s_7 = tile_tensor.add %s_1, %s_2 : (tensor<2xf16>, tensor<2xf16>) -> tensor<2xf16>\n"
+        "    tile_repeat.yield %s_7 : tensor<2xf16>\n  }}\n"
+    )
+    module = parse_module(
+        "func.func @main(%x: tensor<2xf16>) -> tensor<2xf16> {\n"
+        + repeat.format("y", "x")
+        + repeat.format("z", "y")
+        + "  func.return %z : tensor<2xf16>\n}"
+    )
+    function = read_entry(module).func
+    assert list(argument_names(function).values()) == [
+        *("layers.s", "layers.s_2", "layers.arg2"),
+        *("layers.s_3", "layers.s_4", "layers.arg2_2"),
+    ]
+    assert list(value_names(function).values()) == ["layers.s", "layers.s_2"]
 
 
 def test_wrong_values_are_refused() -> None:

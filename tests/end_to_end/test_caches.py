@@ -132,6 +132,48 @@ def test_a_step_of_decoding(state: str, position: int) -> None:
         assert changed.nonzero()[1].tolist() == [min(position, 31)] * 3
 
 
+STATES_OF_ONE_NAME = """
+func.func @main(%token: tensor<i32>, %rows: tensor<2x12x8xf32>, %at: tensor<i32>,
+    %words: tensor<50x32xf32> {tile_tensor.parameter = "words"},
+    %keys: tensor<32x16xf32> {tile_tensor.parameter = "keys"},
+    %head: tensor<32x50xf32> {tile_tensor.parameter = "head"}) -> (tensor<i32>, tensor<2x12x8xf32>) {
+  %last, %cache = tile_repeat.repeat "steps" count 3
+      carried(%s = %token : tensor<i32>, %s_1 = %rows : tensor<2x12x8xf32>)
+      invariant(%w = %words : tensor<50x32xf32>, %k = %keys : tensor<32x16xf32>,
+        %h = %head : tensor<32x50xf32>, %p = %at : tensor<i32>)
+      -> (tensor<i32>, tensor<2x12x8xf32>) {
+    %x = tile_tensor.gather %w, %s : (tensor<50x32xf32>, tensor<i32>) -> tensor<32xf32>
+    %c = tile_tensor.constant dense<0> : tensor<i32>
+    %y = tile_tensor.reshape %x : (tensor<32xf32>) -> tensor<1x32xf32>
+    %row = tile_tensor.matmul %y, %k : (tensor<1x32xf32>, tensor<32x16xf32>) -> tensor<1x16xf32>
+    %new = tile_tensor.reshape %row : (tensor<1x16xf32>) -> tensor<2x1x8xf32>
+    %all = tile_tensor.dynamic_update_slice %s_1, %new, %c, %p, %c
+        : (tensor<2x12x8xf32>, tensor<2x1x8xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x12x8xf32>
+    %logits = tile_tensor.matmul %y, %h : (tensor<1x32xf32>, tensor<32x50xf32>) -> tensor<1x50xf32>
+    %flat = tile_tensor.reshape %logits : (tensor<1x50xf32>) -> tensor<50xf32>
+    %next = tile_tensor.argmax %flat axis 0 : (tensor<50xf32>) -> tensor<i32>
+    tile_repeat.yield %next, %all : tensor<i32>, tensor<2x12x8xf32>
+  }
+  func.return %last, %cache : tensor<i32>, tensor<2x12x8xf32>
+}
+"""
+
+
+def test_a_token_and_a_cache_of_one_name() -> None:
+    """Numbers behind names do not outlive the text: a scalar and a stack of rows are both called `s`."""
+    rng = np.random.default_rng(0)
+    inputs = {
+        "arg0": np.array(7, np.int32),
+        "arg1": rng.standard_normal((2, 12, 8)).astype(np.float32),
+        "arg2": np.array(5, np.int32),
+    }
+    shapes = {"words": (50, 32), "keys": (32, 16), "head": (32, 50)}
+    parameters = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+    for machine in ("t4", "t16"):
+        compiled = harness.compile_text(STATES_OF_ONE_NAME, machine, search="fast")
+        harness.check(compiled, inputs, parameters, (7.0,))
+
+
 @pytest.mark.parametrize("state", ["iterated", "carried"])
 def test_a_cache_stays_where_it_is(state: str) -> None:
     """

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import tilewright
 from tilewright.diagnostics import TileError
 from tilewright.dialects.parsing import parse_module
 from tilewright.machine import load
@@ -100,6 +101,42 @@ def test_the_plan_of_a_planned_module_is_read_from_it() -> None:
     module.verify()
     again = GraphOfModule(module)
     assert again.planned().plan(again.graph, "t4") == planned.plan(program.graph, "t4")
+
+
+def test_states_of_one_name_keep_their_layouts() -> None:
+    """Numbers behind names do not outlive the text: both states are an `s`, one a matrix, one a stack."""
+    matrix, stack = "tensor<8x8xf32>", "tensor<2x12x8xf32>"
+    text = f"""func.func @main(%x: {matrix}, %m: {stack}, %w: {matrix}) -> ({matrix}, {stack}) {{
+      %a, %b = tile_repeat.repeat "steps" count 3 carried(%s = %x : {matrix}, %s_1 = %m : {stack})
+          invariant(%v = %w : {matrix}) -> ({matrix}, {stack}) {{
+        %p = tile_tensor.matmul %s, %v : ({matrix}, {matrix}) -> {matrix}
+        %n = tile_tensor.softmax %p : ({matrix}) -> {matrix}
+        %l = tile_tensor.softmax %s_1 : ({stack}) -> {stack}
+        tile_repeat.yield %n, %l : {matrix}, {stack}
+      }}
+      func.return %a, %b : {matrix}, {stack}
+    }}"""
+    plan = plan_read_back(text)
+    assert list(plan.layouts) == ["steps.s", "steps.s_2"]
+
+
+def test_an_input_may_be_called_as_a_parameter_is() -> None:
+    text = """func.func @main(%x: tensor<1x8xf16> {tile_tensor.input = "a"},
+        %w: tensor<8x4xf16> {tile_tensor.parameter = "a"}) -> tensor<1x4xf16> {
+      %y = tile_tensor.matmul %x, %w : (tensor<1x8xf16>, tensor<8x4xf16>) -> tensor<1x4xf16>
+      func.return %y : tensor<1x4xf16>
+    }"""
+    plan = plan_read_back(text)
+    assert list(plan.homes) == ["a", "a_2"]
+
+
+def plan_read_back(text: str) -> Plan:
+    """The plan of a program, with which it is compiled to the same again."""
+    compiled = tilewright.compile(text, machine="t16")
+    assert compiled.plan is not None
+    again = tilewright.compile(text, machine="t16", plan=compiled.plan)
+    assert again.text() == compiled.text() and again.plan == compiled.plan
+    return compiled.plan
 
 
 def test_a_forced_home_and_a_forced_layout_are_taken() -> None:
